@@ -4,6 +4,7 @@ import {McpCommand, settingFlags, toolProgramFlags} from '../../src/cli/index.js
 import {mcpSettings, meshNodeSettings} from '../../src/config/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import type {ServerParts, ToolHost} from '../../src/mcp/index.js'
+import {probeGpus} from '../../src/mesh/index.js'
 
 /** Time that running calls have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
@@ -59,7 +60,7 @@ Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
       askTimeoutMs,
     }
     // Not awaited: the server answers in the meantime.
-    void import('../../src/mesh/index.js').then(({probeGpus}) => probeGpus(this.settingSources()))
+    void probeGpus(this.settingSources())
     const serve = async () => {
       if (output === undefined) return this.#serveHttp(parts, addressOf(http ?? ''))
       this.output.notice(`Serving the tools of ${this.workspace.root} on standard input and output.`)

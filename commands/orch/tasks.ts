@@ -1,5 +1,6 @@
 import {Flags} from '@oclif/core'
 import {formatTasks, OrchCommand, tableFlags, taskFilter, taskFilterFlags, taskFlag} from '../../src/cli/index.js'
+import {listTasks} from '../../src/tasks/index.js'
 
 export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   static override summary = 'List tasks, newest first.'
@@ -21,15 +22,15 @@ export default class OrchTasks extends OrchCommand<typeof OrchTasks> {
   }
 
   async run(): Promise<void> {
-    const {modules, orchestrator} = await this.open()
+    const orchestrator = await this.openStore()
     const {limit, before: beforeId, watch} = this.flags
     const filter = {
       limit,
-      ...taskFilter(modules, orchestrator, this.flags),
+      ...taskFilter(orchestrator, this.flags),
       ...(this.flags.remote ? {status: ['RemoteHold' as const]} : {}),
       ...(beforeId === undefined ? {} : {beforeId}),
     }
-    const read = () => ({tasks: modules.tasks.listTasks(orchestrator, filter)})
+    const read = () => ({tasks: listTasks(orchestrator, filter)})
     const format = ({tasks}: ReturnType<typeof read>) => formatTasks(tasks, this.view)
     if (watch) await this.watch(read, format)
     else await this.output.result(read(), format)

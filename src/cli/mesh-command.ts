@@ -6,7 +6,7 @@ import type {Orchestrator} from '../orchestrator/index.js'
 import type {MetricPlace} from '../telemetry/index.js'
 import {SvcCommand} from './command.js'
 import {asMessage, asNode} from './mesh-input.js'
-import {openWorkspace} from './open-workspace.js'
+import {openStore} from './open-workspace.js'
 import {settingFlags} from './setting-flags.js'
 
 /** Time for retries while nothing accepts connections, ms: somebody waits for the result, and a restart takes longer. */
@@ -95,7 +95,7 @@ export abstract class MeshCommand<T extends typeof Command = typeof Command> ext
 
   /** Opens the workspace store, to which events are written. It is closed when the command ends. */
   protected async eventPlace(sources: SettingSources): Promise<MetricPlace> {
-    const {orchestrator} = await openWorkspace(this.workspace.root, sources)
+    const orchestrator = await openStore(this.workspace.root, sources)
     this.#orchestrator = orchestrator
     for (const notice of orchestrator.notices) this.output.notice(notice)
     return orchestrator

@@ -1,26 +1,20 @@
 import type {SettingSources} from '../config/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
-import type {Fragment} from '../store/index.js'
 import type {MetricPlace} from '../telemetry/index.js'
 
-/**
- * Opens the orchestrator of a workspace. Its store contains the tables of all modules.
- * @param tables further tables, which only this process uses
- */
+type Opening = Parameters<typeof import('./workspace-store.js').openStore>
+
+/** Opens the orchestrator of a workspace without loading all functions of the modules. */
+export const openStore = async (...opening: Opening): Promise<Orchestrator> =>
+  (await import('./workspace-store.js')).openStore(...opening)
+
+/** Opens the orchestrator of a workspace, and loads the modules that work on it. */
 export async function openWorkspace(
-  root: string,
-  sources: SettingSources,
-  tables: readonly Fragment[] = [],
+  ...opening: Opening
 ): Promise<{modules: WorkspaceModules; orchestrator: Orchestrator}> {
-  const [modules, {assistantFragment}] = await Promise.all([
-    import('../orchestrator/index.js'),
-    import('../assistant/index.js'),
-  ])
-  return {
-    modules,
-    orchestrator: await modules.openOrchestrator({root, sources, fragments: [assistantFragment, ...tables]}),
-  }
+  const modules = await import('../orchestrator/index.js')
+  return {modules, orchestrator: await openStore(...opening)}
 }
 
 /** What a command passes to open a workspace store. */
@@ -36,7 +30,7 @@ export async function withWorkspaceStore<T>(
   {root, sources, onNotice}: StoreRequest,
   work: (place: MetricPlace) => T,
 ): Promise<T> {
-  const {orchestrator} = await openWorkspace(root, sources)
+  const orchestrator = await openStore(root, sources)
   try {
     for (const notice of orchestrator.notices) onNotice(notice)
     return work(orchestrator)

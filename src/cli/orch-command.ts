@@ -6,7 +6,7 @@ import type {OperationBase, Surface, WorkspaceModules} from '../operations/index
 import type {Orchestrator} from '../orchestrator/index.js'
 import type {Task} from '../tasks/index.js'
 import {readTextInput} from './input.js'
-import {openWorkspace} from './open-workspace.js'
+import {openStore} from './open-workspace.js'
 import {agentLine, formatTask, taskLine} from './orch-text.js'
 import {withProgress} from './progress.js'
 import {SpeechCommand} from './speech-command.js'
@@ -32,15 +32,21 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
   #orchestrator: Orchestrator | undefined
   #second: Orchestrator | undefined
 
-  /** Opens the orchestrator, which is closed when the command ends. */
+  /** Opens the orchestrator, which is closed when the command ends, and loads the modules that work on it. */
   protected async open(): Promise<{modules: WorkspaceModules; orchestrator: Orchestrator}> {
+    const modules = await import('../orchestrator/index.js')
+    return {modules, orchestrator: await this.openStore()}
+  }
+
+  /** Opens the orchestrator only, for commands that import the few functions that they need: they start faster. */
+  protected async openStore(): Promise<Orchestrator> {
     const {configureLog} = await import('../log/index.js')
     configureLog(this.logOptions())
-    const {modules, orchestrator} = await openWorkspace(this.workspace.root, this.settingSources())
+    const orchestrator = await openStore(this.workspace.root, this.settingSources())
     this.#orchestrator = orchestrator
     this.report(orchestrator.warnings)
     for (const notice of orchestrator.notices) this.output.notice(notice)
-    return {modules, orchestrator}
+    return orchestrator
   }
 
   /**
@@ -49,7 +55,7 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
    */
   protected async openSecond(first: Orchestrator): Promise<Orchestrator> {
     if (!first.isKept) return first
-    const {orchestrator} = await openWorkspace(this.workspace.root, this.settingSources())
+    const orchestrator = await openStore(this.workspace.root, this.settingSources())
     this.#second = orchestrator
     return orchestrator
   }

@@ -3,7 +3,7 @@ import type {OrchOutcomesV1} from '../contracts/index.js'
 import {Exit, SvcError} from '../errors/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
-import type {TaskFilter, TaskLabel, TaskOutcome} from '../tasks/index.js'
+import {requireAgent, type TaskFilter, type TaskLabel, type TaskOutcome, taskStatuses} from '../tasks/index.js'
 import {OrchCommand, parseTaskId} from './orch-command.js'
 import {durationFlag} from './time-flags.js'
 
@@ -21,7 +21,6 @@ export const statusFlag = Flags.custom<TaskLabel>({
   char: 's',
   helpValue: 'STATUS',
   parse: async (value) => {
-    const {taskStatuses} = await import('../tasks/index.js')
     const labels = [...taskStatuses, 'RemoteHold'] as const
     const found = labels.find((label) => label.toLowerCase() === value.trim().toLowerCase())
     if (found !== undefined) return found
@@ -52,12 +51,11 @@ interface FilterFlags {
 
 /** @throws agent_not_found */
 export const taskFilter = (
-  modules: WorkspaceModules,
   orchestrator: Orchestrator,
   {status, agent, 'session-id': sessionId, 'older-than': age}: FilterFlags,
 ): TaskFilter => ({
   ...(status === undefined ? {} : {status}),
-  ...(agent === undefined ? {} : {agentId: modules.tasks.requireAgent(orchestrator, agent).id}),
+  ...(agent === undefined ? {} : {agentId: requireAgent(orchestrator, agent).id}),
   ...(sessionId === undefined ? {} : {sessionId}),
   ...(age === undefined ? {} : {olderThanMs: orchestrator.now() - age}),
 })
@@ -96,7 +94,7 @@ export abstract class TasksCommand<T extends typeof Command = typeof Command> ex
   ): Promise<void> {
     const argumentIds = await this.#taskIds()
     const {modules, orchestrator} = await this.open()
-    const filter = {status: statuses, ...taskFilter(modules, orchestrator, this.flags as FilterFlags)}
+    const filter = {status: statuses, ...taskFilter(orchestrator, this.flags as FilterFlags)}
     const ids = argumentIds.length > 0 ? argumentIds : modules.tasks.listTaskIds(orchestrator, filter)
     const tasks = act(modules, orchestrator, ids, this.#isDryRun)
     const failed = tasks.filter(({error}) => error !== undefined).length
