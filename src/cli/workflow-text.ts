@@ -1,6 +1,6 @@
 import {commandLine, counted, SvcError} from '../errors/index.js'
 import {parseExactJson} from '../files/index.js'
-import type {OutputPaths, RunReport, RunSummary} from '../workflow/index.js'
+import type {OutputPaths, RunReport, RunSummary, ScheduleSummary} from '../workflow/index.js'
 import {age, dateTime, plain} from './orch-text.js'
 import {formatTable, type TableView, wide, wrapped} from './table.js'
 
@@ -18,6 +18,22 @@ export const formatRuns = (runs: readonly RunSummary[], view?: TableView): strin
     ]),
     view,
     'No runs. Start one with `svc workflow run FILE`.',
+  )
+
+export const formatSchedules = (schedules: readonly ScheduleSummary[], view?: TableView): string =>
+  formatTable(
+    [wrapped('WORKFLOW'), 'CRON', 'NEXT', wrapped('LAST RUN'), 'MISSED', 'TIME ZONE', wide(wrapped('FILE'))],
+    schedules.map(({workflow, cron, next_at_ms: next, last_run: last, missed, time_zone, file}) => [
+      workflow,
+      cron,
+      next === undefined ? '-' : dateTime(next).slice(0, -':00'.length),
+      last === undefined ? '-' : `${last.status} ${age(last.started_at_ms)} ago`,
+      missed,
+      time_zone,
+      file,
+    ]),
+    view,
+    'No schedules. Add `cron` to a workflow of a file in `orchestrator.workflow_files`.',
   )
 
 /** A run with its activities, and the commands that let it continue. */

@@ -2,6 +2,7 @@ import type {TaskContext} from '../tasks/index.js'
 import type {ProgramOutput} from './store/activities.js'
 import {driverOf, type RunDriver, type RunState, stateOf} from './store/lease.js'
 import {completedSteps, isFinished, type RunRow, requireRun} from './store/runs.js'
+import {scheduledRuns} from './store/schedules.js'
 
 /** A run as lists show it. Times are Unix ms. */
 export interface RunSummary {
@@ -70,6 +71,16 @@ export function listRuns(
     if (found.length === limit) break
   }
   return found
+}
+
+/** The newest run that the schedule of a workflow has started. @param file absolute path */
+export function lastScheduledRun(context: TaskContext, workflow: string, file: string): RunSummary | undefined {
+  const row = context.store.get<RunRow>(
+    `SELECT * FROM workflow_run_log WHERE repository_id = @repository AND source_path = @file
+  AND workflow_name = @workflow AND substr(run_id, 1, length(@prefix)) = @prefix ORDER BY started_at_ms DESC LIMIT 1`,
+    {repository: context.repositoryId, file, workflow, prefix: scheduledRuns(workflow)},
+  )
+  return row && summary(context, row)
 }
 
 /** @throws workflow_run_not_found */

@@ -6,6 +6,7 @@ import {readCommandTree} from '../../src/cli/completion/command-tree.js'
 import {
   formatGroups,
   formatRuns,
+  formatSchedules,
   formatSessions,
   formatSettings,
   formatTable,
@@ -361,6 +362,25 @@ const tables: readonly (readonly [name: string, ids: readonly string[], format: 
             error: long,
           },
         ] as never,
+        view,
+      ),
+  ],
+  [
+    'workflow schedules',
+    ['*/15 9-17 1,15 * 1-5', 'America/Argentina/Buenos_Aires'],
+    (view) =>
+      formatSchedules(
+        [
+          {
+            workflow: 'release-the-packages',
+            file: '/home/developer/project/workflows/release.yaml',
+            cron: '*/15 9-17 1,15 * 1-5',
+            time_zone: 'America/Argentina/Buenos_Aires',
+            missed: 'skip',
+            next_at_ms: at,
+            last_run: {run_id: run, status: 'interrupted', started_at_ms: at},
+          },
+        ],
         view,
       ),
   ],

@@ -41,6 +41,17 @@ describe('examples of workflows', () => {
     const json = async (...args: string[]) => (await svcInTurn(['workflow', ...args, '--json'], {cwd})).stdout
     await fits('cli/workflow-list.v1', await json('list'))
     await fits('cli/workflow-list.v1', await json('list', 'release.yaml'))
+    const settings = await readFile(join(cwd, 'Svc.toml'), 'utf8').catch(() => '')
+    await writeFiles(cwd, {
+      'cron.yaml': 'version: 1\nworkflows: {w: {cron: "0 3 * * *", steps: [{value: 1}]}}\n',
+      'Svc.toml': `${settings}\n[orchestrator]\nworkflow_files = ["cron.yaml", "missing.yaml"]\n`,
+    })
+    const listed = await json('schedules')
+    await fits('cli/workflow-schedules.v1', listed)
+    const {schedules, faults} = JSON.parse(listed)
+    assert.deepEqual([schedules.length, faults.length], [1, 1])
+    await writeFiles(cwd, {'Svc.toml': settings})
+    await rm(join(cwd, 'cron.yaml'))
     await fits('cli/workflow-check.v1', await json('check', 'release.yaml'))
     await writeFiles(cwd, {'bad.yaml': 'version: 1\nworkflows: {w: {steps: [{value: "${{ inputt.a }}"}]}}\n'})
     await fits('cli/workflow-check.v1', await json('check', 'bad.yaml'))

@@ -4,7 +4,7 @@ import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
 import {isErrorOf} from '../../src/errors/index.js'
-import {startWorkflowRunner} from '../../src/workflow/engine/index.js'
+import {createRun, listSchedules, readWorkflows, startWorkflowRunner} from '../../src/workflow/engine/index.js'
 import {ScheduledWorkflows, startDue} from '../../src/workflow/engine/scheduled.js'
 import {listRuns, requireRun} from '../../src/workflow/index.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
@@ -125,6 +125,72 @@ describe('a scheduled workflow', () => {
     assert.equal(await look('version: 2'), 1)
     now += 60 * minute
     assert.equal(await look('version: 1\nworkflows: {other: {steps: [{value: 1}]}}'), 0)
+  })
+
+  it('is listed with its next start and its last run', async (test) => {
+    const place = await openTestOrchestrator(test, {
+      toml: '[orchestrator]\nworkflow_files = ["flow.yaml", "bad.yaml"]\n',
+    })
+    let now = utc('2026-03-28T08:00')
+    const context = {...place, now: () => now}
+    const file = `${place.root}/flow.yaml`
+    const daily = '{cron: {schedule: "30  2 * * *", time_zone: Europe/Berlin, missed: once}, steps: [{value: 1}]}'
+    const other = '{cron: "0 0 1 1 *", steps: [{value: 1}]}'
+    await writeFile(
+      file,
+      `version: 1\nworkflows: {other: ${other}, daily: ${daily}, unscheduled: {steps: [{value: 1}]}}`,
+    )
+    await writeFile(`${place.root}/bad.yaml`, 'version: 2')
+    const scheduled = new ScheduledWorkflows(context)
+    await scheduled.read()
+    const look = async () => {
+      const {schedules, faults} = await listSchedules(context)
+      assert.deepEqual(
+        schedules.map(({workflow}) => workflow),
+        ['daily', 'other'],
+      )
+      assert.deepEqual(
+        faults.map((fault) => [fault.file, fault.error.includes(fault.file)]),
+        [[`${place.root}/bad.yaml`, true]],
+      )
+      const [{next_at_ms: next = 0, last_run: last, ...first} = assert.fail()] = schedules
+      assert.deepEqual(first, {workflow: 'daily', file, cron: '30 2 * * *', time_zone: 'Europe/Berlin', missed: 'once'})
+      return [new Date(next).toISOString().slice(0, 16), last]
+    }
+    // No daemon has seen the file: its first time is the one after now, in the night of the change.
+    assert.deepEqual(await look(), ['2026-03-29T01:00', undefined])
+    scheduled.start()
+    assert.deepEqual(await look(), ['2026-03-29T01:00', undefined])
+    now = utc('2026-03-29T06:00')
+    assert.deepEqual(await look(), ['2026-03-29T01:00', undefined])
+    const [run_id] = scheduled.start()
+    assert.deepEqual(await look(), ['2026-03-30T00:30', {run_id, status: 'queued', started_at_ms: now}])
+    // A run that a person has started is not one of the schedule.
+    const [flow = assert.fail()] = (await readWorkflows(file)).filter(({name}) => name === 'daily')
+    now += minute
+    createRun(context, flow, {runId: 'by-hand', input: {}, source: file})
+    assert.deepEqual(await look(), ['2026-03-30T00:30', {run_id, status: 'queued', started_at_ms: now - minute}])
+  })
+
+  it('with missed: skip is listed with its next time, not with a missed one', async (test) => {
+    const place = await openTestOrchestrator(test, {toml: settings})
+    let now = utc('2026-01-05T08:30')
+    const context = {...place, now: () => now}
+    await writeFile(`${place.root}/flow.yaml`, file('{schedule: "0 * * * *", time_zone: UTC}'))
+    const scheduled = new ScheduledWorkflows(context)
+    await scheduled.read()
+    scheduled.start()
+    for (const [at, next] of [
+      ['08:59', '09:00'],
+      ['09:00', '09:00'],
+      ['09:01', '09:00'],
+      ['09:02', '10:00'],
+      ['12:30', '13:00'],
+    ] as const) {
+      now = utc(`2026-01-05T${at}`)
+      const [{next_at_ms} = assert.fail()] = (await listSchedules(context)).schedules
+      assert.equal(next_at_ms, utc(`2026-01-05T${next}`), at)
+    }
   })
 
   it('has one run if its daemon is killed after the start', async (test) => {

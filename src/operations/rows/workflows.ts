@@ -1,4 +1,4 @@
-import type {RunReport, RunSummary} from '../../workflow/index.js'
+import type {RunReport, RunSummary, ScheduleList} from '../../workflow/index.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, longestDurationMs, object, oneOf, text} from '../schema.js'
 
@@ -63,6 +63,47 @@ export const workflowOperations: readonly Operation[] = [
       cli: {command: 'workflow status', renames: {run: 'run_id'}, args: ['run']},
     },
     run: ({run_id}, {modules, orchestrator}) => modules.workflows.runReport(orchestrator, run_id),
+  }),
+  operation<object, ScheduleList>({
+    name: 'list_schedules',
+    title: 'List schedules',
+    summary: 'List when the daemon starts workflows, the next start first.',
+    effect: 'read',
+    idempotent: true,
+    input: object({}),
+    output: object(
+      {
+        schedules: list(
+          object(
+            {
+              workflow: text(),
+              file: text('Absolute path.'),
+              cron: text(),
+              time_zone: text(),
+              missed: oneOf(['skip', 'once']),
+              next_at_ms: integer('In the past if the start is late.'),
+              last_run: object(
+                {run_id: text(), status: oneOf(runStates), started_at_ms: integer()},
+                {required: ['run_id', 'status', 'started_at_ms']},
+              ),
+            },
+            {required: ['workflow', 'file', 'cron', 'time_zone', 'missed']},
+          ),
+        ),
+        faults: list(
+          object({file: text(), error: text()}, {required: ['file', 'error']}),
+          'Files that cannot be read now. The daemon uses their last valid content.',
+        ),
+      },
+      {required: ['schedules', 'faults']},
+    ),
+    bindings: {
+      rpc: {method: 'orch.workflow.schedules'},
+      tool: {name: 'svc_workflow_schedules', tier: 'dev', lane: 'workflow'},
+      cli: {command: 'workflow schedules', own: true},
+    },
+    run: async (_input, {modules, orchestrator}) =>
+      (await modules.workflows.loadWorkflows()).listSchedules(orchestrator),
   }),
   operation<{run_id: string; key: string; payload?: unknown}, {signal_id: number}>({
     name: 'workflow_signal',

@@ -5,3 +5,4 @@ export {checkWorkflows, findWorkflow, readWorkflows} from '../definition/read.js
 export {replayRun} from './replay.js'
 export {startWorkflowRunner} from './runner.js'
 export {cancelRun, createRun, resumeRun, startRun, workflowOf} from './runs.js'
+export {listSchedules} from './schedules.js'

@@ -7,7 +7,7 @@ import type {TaskContext} from '../../tasks/index.js'
 import type {Schedule} from '../definition/cron.js'
 import type {Workflow} from '../definition/definition.js'
 import {readWorkflows} from '../definition/read.js'
-import {dueTime, setDueTime} from '../store/schedules.js'
+import {dueTime, scheduledRuns, setDueTime} from '../store/schedules.js'
 import {createRun} from './runs.js'
 
 /** Delay up to which a start counts as on time, ms: a daemon that takes over needs some of it. */
@@ -47,8 +47,7 @@ export class ScheduledWorkflows {
   /** Resolves when the files have been read. */
   async read(): Promise<void> {
     this.#readAt = performance.now()
-    const {config, root} = this.#context
-    const names = config.workflowFiles.map((name) => resolve(root, name))
+    const names = scheduledFiles(this.#context)
     for (const file of this.#files.keys()) if (!names.includes(file)) this.#files.delete(file)
     await Promise.all(names.map((file) => this.#readFile(file)))
   }
@@ -77,6 +76,22 @@ export class ScheduledWorkflows {
   }
 }
 
+/** Absolute paths of the files whose workflows the daemon starts. */
+export const scheduledFiles = ({config, root}: TaskContext): string[] =>
+  config.workflowFiles.map((name) => resolve(root, name))
+
+/** The time of the next start if a daemon runs, Unix ms: in the past for a start that is late. Undefined if there is none. */
+export function nextStart(context: TaskContext, {name, schedule}: Workflow, file: string): number | undefined {
+  if (schedule === undefined) return undefined
+  const now = context.now()
+  const due = dueTime(context, {file, workflow: name, schedule: schedule.source}) ?? schedule.next(now)
+  if (due === undefined || due === never) return undefined
+  return due > now ? due : (startTimes(schedule, due, now)[0] ?? schedule.next(now))
+}
+
+/** Stored as the due time of a schedule that has no more times. */
+const never = Number.MAX_SAFE_INTEGER
+
 /**
  * Starts a workflow if its time has come, and stores the next one in the same transaction: each time has one run,
  * whichever process notices it. A new schedule starts with its first time from now on.
@@ -91,7 +106,7 @@ export function startDue(context: TaskContext, workflow: Workflow, file: string)
   return context.store.transaction(() => {
     const due = dueTime(context, key)
     if (due !== undefined && due > now) return []
-    setDueTime(context, key, schedule.next(now) ?? Number.MAX_SAFE_INTEGER)
+    setDueTime(context, key, schedule.next(now) ?? never)
     if (due === undefined) return []
     return startTimes(schedule, due, now).flatMap((at) => startAt(context, workflow, file, at))
   })
@@ -111,7 +126,8 @@ function startAt(context: TaskContext, workflow: Workflow, file: string, at: num
   const of = createHash('sha256').update(file).digest('hex').slice(0, 8)
   try {
     return [
-      createRun(context, workflow, {runId: `cron-${workflow.name}-${time}-${of}`, input: {}, source: file}).run_id,
+      createRun(context, workflow, {runId: `${scheduledRuns(workflow.name)}${time}-${of}`, input: {}, source: file})
+        .run_id,
     ]
   } catch (error) {
     if (isErrorOf(error, 'workflow_run_exists')) return []

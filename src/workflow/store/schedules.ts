@@ -8,6 +8,9 @@ export interface ScheduleKey {
   readonly schedule: string
 }
 
+/** Beginning of the ids of the runs that a schedule has started. */
+export const scheduledRuns = (workflow: string): string => `cron-${workflow}-`
+
 /** The next time without a run, Unix ms; undefined for a new or changed schedule. */
 export const dueTime = (
   {store, repositoryId}: TaskContext,
