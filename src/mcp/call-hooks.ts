@@ -4,6 +4,7 @@ import {
   type ElicitResult,
   MissingRequiredClientCapabilityError,
   type Notification,
+  type ProgressToken,
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
@@ -45,7 +46,10 @@ export function callHooks(caller: Caller): OpenHooks {
   }
   return {
     signal: caller.signal,
-    report: progressOf(caller, (notification) => send(() => caller.context().mcpReq.notify(notification))),
+    report: progressOf(
+      () => caller.context().mcpReq._meta?.progressToken,
+      (notification) => send(() => caller.context().mcpReq.notify(notification)),
+    ),
     notice: (text) => {
       const [, word, rest = text] = /^(warning|notice): (.*)$/s.exec(text) ?? []
       const level = word === 'warning' ? 'warning' : 'notice'
@@ -66,10 +70,13 @@ export function callHooks(caller: Caller): OpenHooks {
 }
 
 /** Reports progress if the caller sent a progress token. The protocol requires `progress` to increase each time. */
-function progressOf(caller: Caller, notify: (notification: Notification) => void): (progress: Progress) => void {
+export function progressOf(
+  token: () => ProgressToken | undefined,
+  notify: (notification: Notification) => void,
+): (progress: Progress) => void {
   let last = -Infinity
   return ({done, total, message}) => {
-    const progressToken = caller.context().mcpReq._meta?.progressToken
+    const progressToken = token()
     if (progressToken === undefined || !(done > last)) return
     last = done
     const params = {progressToken, progress: done}

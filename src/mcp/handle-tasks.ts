@@ -60,7 +60,7 @@ const anyParams: StandardSchemaV1<unknown, Readonly<Record<string, unknown>>> = 
 const isoTime = (ms: number) => formatMoment(ms)
 
 /** A task as revision 2025-11-25 defines it. */
-const legacyTask = ({id, status, message, createdMs, updatedMs, ttlMs}: TaskState) => ({
+export const legacyTask = ({id, status, message, createdMs, updatedMs, ttlMs}: TaskState) => ({
   taskId: id,
   status,
   statusMessage: message,

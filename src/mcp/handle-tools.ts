@@ -22,6 +22,7 @@ import {listTool} from './list-tool.js'
 import type {ServerParts} from './server-parts.js'
 import type {Era, ServerState} from './server-state.js'
 import type {ResumableCall} from './suspended-calls.js'
+import type {TaskNotifications} from './task-notifications.js'
 import {requireState} from './tasks/find.js'
 import type {TaskState} from './tasks/state.js'
 
@@ -49,10 +50,16 @@ interface ToolState {
   state: ServerState
   era: Era
   requests: AskingRequests
+  /** Undefined for the revisions that have no notifications about tasks. */
+  notifications: TaskNotifications | undefined
 }
 
 /** Handles `tools/*` requests, and `tasks/*` requests for the calls that have become tasks. */
-export function handleTools(server: Server, parts: ServerParts, {state, era, requests}: ToolState): void {
+export function handleTools(
+  server: Server,
+  parts: ServerParts,
+  {state, era, requests, notifications}: ToolState,
+): void {
   const {registry, tiers, host, background} = parts
   const {callerOf, capabilitiesOf} = requests
 
@@ -79,14 +86,20 @@ export function handleTools(server: Server, parts: ServerParts, {state, era, req
         : new ProtocolError(ProtocolErrorCode.MethodNotFound, `${call.name} can only be run as a task.`)
     if (isTask && kind === 'background') {
       const base = await host.open()
-      const id = background.start(base, {tool: call.name, arguments: args, ttlMs: task?.ttl})
-      return created(requireState(base, background, id), era)
+      const watcher = notifications?.callWatcher(call.context.mcpReq._meta?.progressToken)
+      const id = background.start(base, {tool: call.name, arguments: args, ttlMs: task?.ttl}, watcher)
+      return create(requireState(base, background, id))
     }
     const {envelope, content} = await perform(call, args)
-    const {uid} = (envelope.data ?? {}) as {uid?: string}
+    const {uid, task_id: taskId} = (envelope.data ?? {}) as {uid?: string; task_id?: number}
     if (isTask && uid === undefined && era === 'legacy') throw refusedTask(envelope)
     if (!isTask || uid === undefined) return asResult(envelope, content)
-    return created(requireState(await host.open(), background, uid), era)
+    return create(requireState(await host.open(), background, uid), taskId)
+  }
+
+  const create = (task: TaskState, taskId?: number): Result => {
+    notifications?.follow(task, taskId)
+    return era === 'legacy' ? createdLegacy(task) : createdModern(task)
   }
 
   server.setRequestHandler('tools/list', () => ({tools: registry.listed(tiers).map(listTool) as never}))
@@ -96,8 +109,6 @@ export function handleTools(server: Server, parts: ServerParts, {state, era, req
   if (era === 'legacy') handleLegacyTasks(server, parts, state)
   else handleModernTasks(server, parts, state, capabilitiesOf)
 }
-
-const created = (task: TaskState, era: Era): Result => (era === 'legacy' ? createdLegacy(task) : createdModern(task))
 
 /** The error of a call that has become no task, although the client expects one. */
 const refusedTask = ({error = '', code, remediation, meta}: Envelope) =>

@@ -10,6 +10,7 @@ import {invalidParams} from './protocol-error.js'
 import type {Watcher} from './resources/feed.js'
 import type {ServerParts} from './server-parts.js'
 import type {Era, ServerState} from './server-state.js'
+import {TaskNotifications} from './task-notifications.js'
 
 /** Lists that are the same for every client, and as long as the server runs. */
 const unchanging = {ttlMs: 300_000, cacheScope: 'public'} as const
@@ -62,10 +63,14 @@ export function createToolServer(parts: ServerParts, state: ServerState, era: Er
     },
   )
   const watcher = watcherOf(server)
-  server.onclose = () => feed.leave(watcher)
+  const notifications = era === 'legacy' ? new TaskNotifications(server, parts) : undefined
+  server.onclose = () => {
+    feed.leave(watcher)
+    notifications?.close()
+  }
   server.onerror = reportFault
   const requests = askingRequests(server, {state, era, askTimeoutMs: parts.askTimeoutMs})
-  handleTools(server, parts, {state, era, requests})
+  handleTools(server, parts, {state, era, requests, notifications})
   handleResources(server, parts, {running: state.running, watcher})
   handlePrompts(server, parts, {running: state.running, requests})
   return server

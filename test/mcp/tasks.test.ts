@@ -11,6 +11,7 @@ import {openWorkspace} from '../../src/cli/open-workspace.js'
 import {createStateless} from '../../src/mcp/http/stateless.js'
 import {
   BackgroundCalls,
+  type CallHooks,
   callFragment,
   callTool,
   operationTools,
@@ -39,7 +40,7 @@ interface TaskView {
 
 /** A tool whose calls end when the test releases them. */
 function slowTool() {
-  const started: {signal: AbortSignal; release: (answer: string) => void}[] = []
+  const started: {signal: AbortSignal; report: CallHooks['report']; release: (answer: string) => void}[] = []
   const tool: Tool = {
     name: 'slow',
     tier: 'core',
@@ -54,9 +55,9 @@ function slowTool() {
       annotations: {title: 'Slow', readOnlyHint: true, openWorldHint: false},
       execution: {taskSupport: 'optional'},
     },
-    call: (_args, _host, {signal}) =>
+    call: (_args, _host, {signal, report}) =>
       new Promise((resolve, reject) => {
-        started.push({signal, release: (answer) => resolve({data: answer})})
+        started.push({signal, report, release: (answer) => resolve({data: answer})})
         signal.addEventListener('abort', () => reject(signal.reason))
       }),
   }
@@ -349,6 +350,50 @@ describe('tasks of protocol 2025-11-25', {concurrency: 2}, () => {
     await until(() => base.modules.tasks.requireTask(base.orchestrator, 1).status !== 'Doubted', 'it is resolved')
     await complete()
     assert.equal((await result).structuredContent.data.status, 'Completed')
+  })
+
+  it('notify their client of progress and of each status', async (t) => {
+    const {base, client, ask, start, started, complete, parts} = await open(t)
+    const received: unknown[] = []
+    client.setNotificationHandler('notifications/tasks/status', {params: anything}, (params: TaskView) => {
+      received.push([params.taskId, params.status, params.statusMessage])
+    })
+    client.setNotificationHandler('notifications/progress', ({params}) => void received.push(params))
+    const next = async (count: number) => {
+      await until(() => received.length >= count, 'the client is notified')
+      return received.splice(0)
+    }
+    const {task: slow} = await ask<{task: TaskView}>('tools/call', {
+      name: 'slow',
+      arguments: {},
+      task: {},
+      _meta: {progressToken: 'mine'},
+    })
+    started[0]?.report({done: 1, total: 2, message: 'half'})
+    started[0]?.report({done: 1, total: 2})
+    assert.deepEqual(await next(1), [{progressToken: 'mine', progress: 1, total: 2, message: 'half'}])
+    started[0]?.release('done')
+    assert.deepEqual(await next(1), [[slow.taskId, 'completed', 'slow is completed.']])
+
+    const cancelled = await start('slow', {})
+    started[1]?.report({done: 1})
+    await ask('tasks/cancel', {taskId: cancelled.taskId})
+    assert.deepEqual(await next(1), [[cancelled.taskId, 'cancelled', 'slow is cancelled.']])
+
+    const {taskId} = await start('svc_submit_task', submission)
+    base.modules.tasks.doubtTask(base.orchestrator, 1, 'Which file?')
+    assert.deepEqual(await next(1), [[taskId, 'input_required', 'T-0001 is Doubted: Which file?.']])
+    base.modules.tasks.resolveDoubt(base.orchestrator, 1, {validated: false, report: 'The first.'})
+    assert.equal(((await next(1)) as string[][])[0]?.[1], 'working')
+    await complete()
+    const last = (await next(1)) as string[][]
+    if (last.at(-1)?.[1] !== 'completed') last.push(...((await next(1)) as string[][]))
+    assert.deepEqual(last.at(-1)?.slice(0, 2), [taskId, 'completed'])
+    await until(() => !parts.feed.runs, 'nothing polls the store for tasks that have ended')
+    await start('svc_submit_task', submission)
+    await until(() => parts.feed.runs, 'the task is followed')
+    await client.close()
+    await until(() => !parts.feed.runs, 'nothing polls the store for a client that has left')
   })
 
   it('fail, and are cancelled once', async (t) => {

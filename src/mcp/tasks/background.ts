@@ -6,7 +6,7 @@ import {isAlive, processStart} from '../../process/index.js'
 import {callTool} from '../call-tool.js'
 import {type Envelope, failure} from '../envelope.js'
 import type {ToolRegistry} from '../registry.js'
-import type {ToolHost} from '../tool.js'
+import type {CallHooks, ToolHost} from '../tool.js'
 import {type CallRow, callRow, callRows, endCall, insertCall, mostCalls, takeOverCall} from './call-rows.js'
 import type {TaskState} from './state.js'
 
@@ -33,6 +33,15 @@ export interface BackgroundCall {
   ttlMs: number | undefined
 }
 
+/** Observes a call until it has ended or this process ends. */
+export interface CallWatcher {
+  report: CallHooks['report']
+  /** Called after the outcome of the call is stored. */
+  ended(id: string): void
+}
+
+const unwatched: CallWatcher = {report: () => undefined, ended: () => undefined}
+
 /** Runs tool calls that continue after their response. The rows in the store survive this process. */
 export class BackgroundCalls {
   readonly #registry: ToolRegistry
@@ -47,12 +56,16 @@ export class BackgroundCalls {
   }
 
   /** Starts a call. It is stored before this returns. @throws mcp_tasks_full */
-  start({orchestrator}: OperationBase, {tool, arguments: args, ttlMs = defaultTtlMs}: BackgroundCall): string {
+  start(
+    {orchestrator}: OperationBase,
+    {tool, arguments: args, ttlMs = defaultTtlMs}: BackgroundCall,
+    watcher: CallWatcher = unwatched,
+  ): string {
     const id = randomUUID()
     const ttl_ms = Math.min(Math.max(Math.ceil(ttlMs), leastTtlMs), mostTtlMs)
     if (!insertCall(orchestrator, {id, tool, arguments: JSON.stringify(args), owner, ttl_ms}))
       throw new SvcError('mcp_tasks_full', {limit: mostCalls})
-    this.#run(orchestrator, {id, tool, args})
+    this.#run(orchestrator, {id, tool, args}, watcher)
     return id
   }
 
@@ -97,14 +110,17 @@ export class BackgroundCalls {
   #run(
     place: OperationBase['orchestrator'],
     {id, tool, args}: {id: string; tool: string; args: Readonly<Record<string, unknown>>},
+    {report, ended}: CallWatcher = unwatched,
   ): void {
     const running = new AbortController()
     this.#running.set(id, running)
-    const silent = {signal: running.signal, report: () => undefined, notice: () => undefined, ask: undefined}
-    void callTool(this.#registry, tool, args, this.#host, silent)
+    const hooks = {signal: running.signal, report, notice: () => undefined, ask: undefined}
+    void callTool(this.#registry, tool, args, this.#host, hooks)
       .then(({envelope: outcome}) => {
         this.#running.delete(id)
-        if (!this.#isClosed) endCall(place, {id, owner}, {status: outcome.success ? 'completed' : 'failed', outcome})
+        if (this.#isClosed) return
+        endCall(place, {id, owner}, {status: outcome.success ? 'completed' : 'failed', outcome})
+        ended(id)
       })
       .catch((error: unknown) => logger('mcp').warn({err: error, tool}, 'cannot store the result of a call'))
   }
