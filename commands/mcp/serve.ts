@@ -13,7 +13,7 @@ export default class McpServe extends McpCommand<typeof McpServe> {
   static override summary = 'Start the MCP server.'
   static override description =
     `Speaks the Model Context Protocol over standard input and output, or over HTTP at /mcp with --http. Provides tools,
-resources (tasks and chats) and prompts. --program adds the endpoints of a data language program as tools. Supports the
+resources (tasks and chats), prompts and skills (the guides). --program adds the endpoints of a data language program as tools. Supports the
 protocol revisions from 2024-11-05 to 2025-11-25, and 2026-07-28.
 
 Over HTTP, only clients on this machine are accepted by default. To accept other machines, use --allow-remote and set

@@ -1,4 +1,4 @@
-import {ProtocolError, ProtocolErrorCode, type Server} from '@modelcontextprotocol/server'
+import {ProtocolError, ProtocolErrorCode, type ReadResourceResult, type Server} from '@modelcontextprotocol/server'
 import {SvcError} from '../errors/index.js'
 import {answering} from './protocol-error.js'
 import {fromCursor} from './resources/cursor.js'
@@ -9,6 +9,7 @@ import {readResource} from './resources/read.js'
 import {parseUri, type ResourceName} from './resources/uri.js'
 import type {RunningRequests} from './running-requests.js'
 import type {ServerParts} from './server-parts.js'
+import {isSkillUri, skillResult, skillTemplate} from './skills.js'
 
 /** Handles `resources/*` requests. @param watcher receives the notifications of subscribed resources */
 export function handleResources(
@@ -26,10 +27,12 @@ export function handleResources(
     }),
   )
   server.setRequestHandler('resources/templates/list', () => ({
-    resourceTemplates: [...resourceTemplates, ...fixedTemplates(fixed)],
+    resourceTemplates: [...resourceTemplates, skillTemplate, ...fixedTemplates(fixed)],
   }))
   server.setRequestHandler('resources/read', ({params: {uri}}) =>
     answering(running, async () => {
+      const skill = await skillResult('resources/read', {uri})
+      if (skill !== undefined) return skill as ReadResourceResult
       const contents = readFixed(fixed, uri)
       if (contents !== undefined) return {contents}
       const content = await readResource(await host.open(), nameOf(uri))
@@ -39,7 +42,8 @@ export function handleResources(
   )
   server.setRequestHandler('resources/subscribe', ({params: {uri}}) =>
     answering(running, async () => {
-      if (readFixed(fixed, uri) !== undefined) return {}
+      // Neither changes while the server runs.
+      if (readFixed(fixed, uri) !== undefined || isSkillUri(uri)) return {}
       const name = nameOf(uri)
       if ((await readResource(await host.open(), name)) === undefined) throw new SvcError('resource_not_found', {uri})
       await feed.subscribe(watcher, name, uri)

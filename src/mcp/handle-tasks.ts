@@ -17,6 +17,7 @@ import {
 import {formatMoment} from '../config/index.js'
 import {logger} from '../log/index.js'
 import type {OperationBase} from '../operations/index.js'
+import {anyParams} from './any-params.js'
 import {answerOf, formOf, supportsForms} from './call-hooks.js'
 import {asResult} from './envelope.js'
 import {answering} from './protocol-error.js'
@@ -46,14 +47,6 @@ const taskParams: StandardSchemaV1<unknown, TaskParams> = {
       typeof (value as Partial<TaskParams>).taskId === 'string'
         ? {value: value as TaskParams}
         : {issues: [{message: 'taskId must be a string', path: ['taskId']}]},
-  },
-}
-
-const anyParams: StandardSchemaV1<unknown, Readonly<Record<string, unknown>>> = {
-  '~standard': {
-    version: 1,
-    vendor: 'svc',
-    validate: (value) => ({value: value as Readonly<Record<string, unknown>>}),
   },
 }
 

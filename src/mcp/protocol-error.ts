@@ -13,7 +13,7 @@ export const answering = <T>(running: RunningRequests, answer: () => Promise<T>)
     }),
   )
 
-function protocolError(thrown: unknown): ProtocolError {
+export function protocolError(thrown: unknown): ProtocolError {
   if (thrown instanceof ProtocolError) return thrown
   const {code, message, hint, status, params} = SvcError.from(thrown)
   if (code === 'internal') {

@@ -1,4 +1,5 @@
 import {type JSONRPCRequest, type Result, Server, type ServerContext} from '@modelcontextprotocol/server'
+import {SKILLS_EXTENSION_ID} from '@modelcontextprotocol/server/ext/skills'
 import {logger} from '../log/index.js'
 import {askingRequests} from './asking-request.js'
 import {handlePrompts} from './handle-prompts.js'
@@ -10,6 +11,7 @@ import {invalidParams} from './protocol-error.js'
 import type {Watcher} from './resources/feed.js'
 import type {ServerParts} from './server-parts.js'
 import type {Era, ServerState} from './server-state.js'
+import {handleSkills} from './skills.js'
 import {TaskNotifications} from './task-notifications.js'
 
 /** Lists that are the same for every client, and as long as the server runs. */
@@ -50,8 +52,11 @@ export function createToolServer(parts: ServerParts, state: ServerState, era: Er
         logging: {},
         completions: {},
         ...(era === 'legacy'
-          ? {tasks: {list: {}, cancel: {}, requests: {tools: {call: {}}}}}
-          : {extensions: {[tasksExtension]: {}}}),
+          ? {
+              tasks: {list: {}, cancel: {}, requests: {tools: {call: {}}}},
+              extensions: {[SKILLS_EXTENSION_ID]: {}},
+            }
+          : {extensions: {[SKILLS_EXTENSION_ID]: {}, [tasksExtension]: {}}}),
       },
       instructions,
       cacheHints: {
@@ -72,6 +77,7 @@ export function createToolServer(parts: ServerParts, state: ServerState, era: Er
   const requests = askingRequests(server, {state, era, askTimeoutMs: parts.askTimeoutMs})
   handleTools(server, parts, {state, era, requests, notifications})
   handleResources(server, parts, {running: state.running, watcher})
+  handleSkills(server, state.running)
   handlePrompts(server, parts, {running: state.running, requests})
   return server
 }

@@ -21,3 +21,6 @@ export {spokenPorts} from './spoken.js'
 export {type Submitted, submitGoal} from './submit-goal.js'
 export {operationNamed, operations} from './table.js'
 export {DetailedError, ToolAnswer, toolAnswer} from './tool-answer.js'
+
+/** Loads the guides as skills, from the files of the package. */
+export const loadSkills = () => import('./skills.js')

@@ -13,6 +13,7 @@ import {messageOperations} from './rows/messages.js'
 import {planOperations} from './rows/plans.js'
 import {questionOperations} from './rows/questions.js'
 import {sessionOperations} from './rows/sessions.js'
+import {skillOperations} from './rows/skills.js'
 import {speechOperations} from './rows/speech.js'
 import {speechToCodeOperation} from './rows/speech-to-code.js'
 import {stopOperations} from './rows/stops.js'
@@ -41,6 +42,7 @@ export const operations: readonly Operation[] = [
   speechToCodeOperation(() => operations),
   ...meshOperations,
   ...benchmarkOperations,
+  ...skillOperations,
 ]
 
 const byName = new Map(operations.map((each) => [each.name, each]))

@@ -23,8 +23,11 @@ interface Answer {
   error?: {code: number; message: string}
 }
 
-/** Sends the text of a frame and returns its answer; undefined for a notification, after which a ping is answered. */
-type Ask = (text: string) => Promise<Answer | Answer[] | undefined>
+/**
+ * Sends the text of a frame and returns its answer; undefined for a notification, after which a ping is answered.
+ * @param isAnswered the answer may come later than that to the ping
+ */
+type Ask = (text: string, isAnswered?: boolean) => Promise<Answer | Answer[] | undefined>
 
 const marker = 'marker'
 const initialized = {jsonrpc: '2.0', method: 'notifications/initialized'}
@@ -51,12 +54,12 @@ function conversation(method: string, write: (text: string) => void) {
       wake()
     },
     next,
-    async ask(text: string) {
+    async ask(text: string, isAnswered = false) {
       write(text)
       write(last(method))
       const answers = [await next()]
       // The library answers a ping later than the transport refuses a message.
-      if (!isMarker(answers[0])) answers.push(await next())
+      if (isAnswered || !isMarker(answers[0])) answers.push(await next())
       return answers.find((answer) => !isMarker(answer))
     },
   }
@@ -239,6 +242,31 @@ describe('a frame of JSON-RPC', {concurrency: false}, () => {
         assert.match(error?.message ?? '', reason)
         assert.doesNotMatch(error?.message ?? '', /[{\n]/)
       }
+    })
+
+  for (const [method, what, codes] of [
+    ['skills/list', undefined, []],
+    ['skills/get', {uri: 'skill://svc-db/SKILL.md'}, []],
+    ['resources/read', {uri: 'skill://svc-db/references/db-language.md'}, []],
+    ['skills/get', {}, [-32602, -32602, -32602, -32602]],
+    // The daemon has a code of its own for what does not exist.
+    ['skills/get', {uri: 'skill://svc-other/SKILL.md'}, [-32602, -32602, -32602, 404]],
+    ['resources/read', {uri: 'skill://svc-db/../SKILL.md'}, [-32602, -32602, -32602, 404]],
+  ] as const)
+    it(`about skills is answered alike: ${method} ${JSON.stringify(what)}`, async () => {
+      const frame = JSON.stringify({jsonrpc: '2.0', id: 9, method, params: what})
+      const answers: Answer[] = []
+      for (const open of [stdio, http, webSocket, daemon]) answers.push((await (await open())(frame, true)) as Answer)
+      if (codes.length > 0) {
+        assert.deepEqual(
+          answers.map(({error}) => error?.code),
+          codes,
+        )
+        return
+      }
+      const [first, ...others] = answers.map(({result}) => result)
+      assert.equal(typeof first, 'object', JSON.stringify(answers[0]?.error))
+      for (const result of others) assert.deepEqual(result, first)
     })
 
   it('with a numeric id as text finds the task', async () => {

@@ -66,7 +66,7 @@ describe('MCP resources', {concurrency: 2}, () => {
     const {resourceTemplates} = await client.listResourceTemplates()
     assert.deepEqual(
       resourceTemplates.map(({uriTemplate}) => uriTemplate),
-      ['svc://tasks/{id}', 'svc://tasks/{id}/transcript', 'svc://chats/{session_id}'],
+      ['svc://tasks/{id}', 'svc://tasks/{id}/transcript', 'svc://chats/{session_id}', 'skill://{name}/{+path}'],
     )
   })
 

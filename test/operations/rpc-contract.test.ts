@@ -7,6 +7,7 @@ import {projectFile} from '../support/project.js'
 import {generatedFiles} from './generated-files.js'
 import {jsonText} from './json-text.js'
 import {rpcContract, rpcMethods} from './rpc-contract.js'
+import {ref} from './rpc-envelopes.js'
 import {life} from './support/life.js'
 import {openContext} from './support/open-context.js'
 import {sample} from './support/sample.js'
@@ -17,7 +18,7 @@ const contract = rpcContract()
 const definitions = contract.$defs as Readonly<Record<string, Schema>>
 
 /** A definition of the contract, with all definitions that it can refer to. */
-const part = (name: string): Schema => ({$ref: `#/$defs/${name}`, $defs: definitions})
+const part = (name: string): Schema => ({...ref(name), $defs: definitions})
 const parts = new Map(Object.keys(definitions).map((name) => [name, part(name)]))
 const enumerated = (name: string): string[] => [definitions[name]?.enum ?? []].flat() as string[]
 const violationsOf = (name: string, value: unknown) => violations(parts.get(name) ?? {not: {}}, value)

@@ -16,7 +16,8 @@ const errorData = object(
   {required: ['kind', 'remediation', 'facts']},
 )
 
-export const ref = (name: string): Schema => ({$ref: `#/$defs/${name}`})
+/** In a JSON pointer, a slash is `~1`. */
+export const ref = (name: string): Schema => ({$ref: `#/$defs/${name.replaceAll('/', '~1')}`})
 const version: Schema = {const: '2.0'}
 const wrappedId = text()
 const jsonRpcId: Schema = {type: ['string', 'number', 'null']}

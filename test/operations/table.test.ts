@@ -49,7 +49,8 @@ describe('the table of operations', () => {
   it('spells names as usual for their binding', () => {
     for (const {name} of operations) assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
     for (const {name} of tools) assert.match(name, /^svc_[a-z0-9]+(_[a-z0-9]+)*$/)
-    for (const {method} of methods) assert.match(method, /^[a-z]+(\.[a-z0-9_]+)+$/)
+    // Those of the Model Context Protocol have a slash.
+    for (const {method} of methods) assert.match(method, /^[a-z]+((\.[a-z0-9_]+)+|\/[a-z]+)$/)
     for (const {command} of commands) assert.match(command, /^[a-z0-9]+( [a-z-]+)+$/)
   })
 

@@ -2,6 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import {isSameSecret} from '../../net/index.js'
 import {isReadRoleEligible} from '../list-tool.js'
 import {ToolRegistry} from '../registry.js'
+import {isSkillUri} from '../skills.js'
 
 /** What a client may do: call all permitted tools, or only those that read the state of the workspace. */
 export type Role = 'write' | 'read'
@@ -46,13 +47,15 @@ export function registries(
   return {write: new ToolRegistry(write), read: new ToolRegistry(read)}
 }
 
-/** Requests of MCP that a read-only client may send. Resources contain chats and the output of tasks. */
-const readMethods = /^(initialize|server\/discover|ping|logging\/setLevel|tools\/(list|call)|notifications\/.*)$/
+/** Requests of MCP that a read-only client may send. Resources other than skills contain chats and the output of tasks. */
+const readMethods =
+  /^(initialize|server\/discover|ping|logging\/setLevel|tools\/(list|call)|skills\/(list|get)|notifications\/.*)$/
 
 /** Refuses requests that only clients with the write token may send. @throws role_denied */
 export function requireReadable(body: unknown): void {
-  for (const message of [body].flat() as ({method?: unknown} | null | undefined)[]) {
-    const {method} = message ?? {}
+  for (const message of [body].flat() as ({method?: unknown; params?: {uri?: unknown}} | null | undefined)[]) {
+    const {method, params} = message ?? {}
+    if (method === 'resources/read' && isSkillUri(params?.uri)) continue
     if (typeof method === 'string' && !readMethods.test(method)) throw new SvcError('role_denied', {method})
   }
 }

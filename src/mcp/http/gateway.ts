@@ -149,14 +149,14 @@ class Connection {
     return this.#answer(request, new SvcError('bad_request', {reason: 'its type is not auth, list_tools or call_tool'}))
   }
 
-  #answerJsonRpc(value: unknown, refusal: MessageRefusal | undefined): void {
+  async #answerJsonRpc(value: unknown, refusal: MessageRefusal | undefined): Promise<void> {
     if (this.#role === undefined) {
       this.close(Close.unauthenticated, 'send a token first')
       return
     }
     const isLimited = this.#options.waitMs(this.#address) > 0
     const refused = isLimited ? {id: null, error: this.#rateLimited()} : refusal
-    const answer = refused === undefined ? jsonRpcAnswer(value) : refusalAnswer(refused)
+    const answer = refused === undefined ? await jsonRpcAnswer(value) : refusalAnswer(refused)
     if (answer !== undefined) this.#send(answer)
   }
 
