@@ -6,6 +6,7 @@ import {type Setting, settingTables} from '../../src/config/index.js'
 import {explainDiagnostics} from '../../src/lang/index.js'
 import {type FieldRow, type Outcome, requestFields, routes} from '../../src/serve/request-fields.js'
 import {realtimeErrors, realtimeEvents, realtimeFields} from '../../src/speech-server/index.js'
+import {jsonText} from '../operations/json-text.js'
 import {projectFile} from '../support/project.js'
 import {architecturePicture} from './architecture-picture.js'
 import {terminalPictures} from './terminal-pictures.js'
@@ -19,7 +20,38 @@ export const generatedPages = async (): Promise<Record<string, string>> => ({
   ...(await terminalPictures()),
   'docs/realtime.md': realtimePage(),
   'docs/serve.md': await servePage(),
+  'server.json': await registryEntry(),
 })
+
+/** The description of the MCP server for the MCP Registry, https://modelcontextprotocol.io/registry. */
+async function registryEntry(): Promise<string> {
+  const {name, version, mcpName} = JSON.parse(await readFile(projectFile('package.json'), 'utf8'))
+  const [mcp, serve] = ['mcp', 'serve'].map((value) => ({type: 'positional', value}))
+  const workspace = {
+    type: 'named',
+    name: '--cwd',
+    description: 'Directory of the workspace.',
+    format: 'filepath',
+    isRequired: true,
+  }
+  return jsonText({
+    $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+    name: mcpName,
+    title: 'svc',
+    description: 'Tasks, plans, speech-to-text and database programs of a workspace on your own machine.',
+    version,
+    packages: [
+      {
+        registryType: 'npm',
+        identifier: name,
+        version,
+        runtimeHint: 'npx',
+        transport: {type: 'stdio'},
+        packageArguments: [mcp, serve, workspace],
+      },
+    ],
+  })
+}
 
 /** The guide, with the table of request fields at its end. */
 async function servePage(): Promise<string> {

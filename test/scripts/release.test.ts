@@ -13,7 +13,10 @@ const changelog = '# Changelog\n\n## Unreleased\n\n### Fixed\n\n- A bug.\n\n## 0
 async function repository(t: TestContext): Promise<string> {
   const cwd = await temporaryFolder(t)
   const scripts = Object.fromEntries(['build', 'man', 'docs', 'names'].map((name) => [name, 'node --version']))
+  // As that of this project, the script writes a file that contains the version.
+  scripts.docs = `node -e "fs.writeFileSync('server.json', JSON.parse(fs.readFileSync('package.json')).version)"`
   await writeFile(join(cwd, 'package.json'), JSON.stringify({name: 'p', version: '0.1.0', scripts}))
+  await writeFile(join(cwd, 'server.json'), '0.1.0')
   await writeFile(join(cwd, 'CHANGELOG.md'), changelog)
   await execa('git', ['init', '-q'], {cwd})
   for (const [key, value] of [
@@ -47,6 +50,7 @@ describe('npm run release', {skip: skipWithoutProgram('git')}, () => {
     )
     const git = async (...args: string[]) => (await execa('git', args, {cwd})).stdout
     assert.equal(await git('log', '-1', '--format=%s'), 'Release 0.2.0')
+    assert.equal(await git('show', 'v0.2.0:server.json'), '0.2.0')
     assert.match(await git('tag', '-n9', '--list', 'v0.2.0'), /Version 0\.2\.0\n *\n *### Fixed\n *\n *- A bug\.$/)
     assert.equal(await git('status', '--porcelain'), '')
   })
