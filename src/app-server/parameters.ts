@@ -118,7 +118,7 @@ function fromQuery(parameters: readonly Parameter[], query: Sources['query'], pl
     }
     return decodeText(parameter, text, errors, plain ? 'either' : 'json')
   })
-  checkKnown(parameters, Object.keys(query), errors)
+  for (const name of Object.keys(query)) checkKnown(parameters, name, errors)
   if (errors.length > 0) throw new BadParameters(errors)
   return values
 }
@@ -136,7 +136,7 @@ function fromBody(
       ? decodeJson(parameter, entries[parameter.name], errors)
       : absent(parameter, errors),
   )
-  checkKnown(parameters, Object.keys(entries), errors)
+  for (const name of Object.keys(entries)) checkKnown(parameters, name, errors)
   errors.push(...unknown.map((param) => ({param, code: 'unknown'}) as const))
   if (errors.length > 0) throw new BadParameters(errors)
   return values
@@ -167,9 +167,8 @@ function absent({name, expected, optional, hasDefault}: Parameter, errors: Param
   return hasDefault ? undefined : null
 }
 
-function checkKnown(parameters: readonly Parameter[], names: readonly string[], errors: ParameterError[]): void {
-  for (const name of names)
-    if (!parameters.some((parameter) => parameter.name === name)) errors.push({param: name, code: 'unknown'})
+function checkKnown(parameters: readonly Parameter[], name: string, errors: ParameterError[]): void {
+  if (!parameters.some((parameter) => parameter.name === name)) errors.push({param: name, code: 'unknown'})
 }
 
 function decodeJson({name, expected, decode}: Parameter, json: unknown, errors: ParameterError[]): Value {

@@ -7,7 +7,7 @@ export interface Answer {
   status: number
   /** JSON. */
   body?: string
-  headers?: Record<string, string>
+  headers?: Record<string, string> | undefined
   /** The details of a failure, for the log. */
   failure?: {reason: string; message: string; error: unknown}
 }
@@ -21,12 +21,12 @@ interface Envelope {
 
 /** The response for the result of a handler. */
 export function answerOf({kind}: Route, {kind: ended, value, retrieval}: Reply, requestId: string): Answer {
-  const found = retrieval === undefined ? {} : {headers: {'x-svc-retrieval': retrieval}}
-  if (ended === 'domain') return {...inEnvelope(domainError(value), requestId), ...found}
-  if (value === undefined) return {status: 204, ...found}
+  const headers = retrieval === undefined ? undefined : {'x-svc-retrieval': retrieval}
+  if (ended === 'domain') return {...inEnvelope(domainError(value), requestId), headers}
+  if (value === undefined) return {status: 204, headers}
   if (value === null && kind === 'http')
-    return {...inEnvelope({status: 404, code: 'NOT_FOUND', message: 'not found'}, requestId), ...found}
-  return {status: 200, body: JSON.stringify(toJson(value)), ...found}
+    return {...inEnvelope({status: 404, code: 'NOT_FOUND', message: 'not found'}, requestId), headers}
+  return {status: 200, body: JSON.stringify(toJson(value)), headers}
 }
 
 /** `Error("text")` has the text as its message; `Error(Variant(...))` the variant name, with its fields as details. */

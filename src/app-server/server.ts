@@ -175,13 +175,15 @@ function addRoute(app: HttpApp, {method, path}: Route, respond: Respond): void {
 
 /** Routes whose path and parameters need no framework. */
 function directRoutes(routes: readonly Route[], responders: readonly Respond[]): DirectRoutes['routes'] {
-  const direct = new Map<string, DirectRoute>()
+  const direct = {GET: new Map<string, DirectRoute>(), POST: new Map<string, DirectRoute>()}
   for (const [at, route] of routes.entries()) {
     const {method, path} = route
     const respond = responders[at] as Respond
-    const isDirect = (method === 'GET' || method === 'POST') && /^[\w/.-]+$/.test(path) && !takesRequest(route)
-    if (isDirect)
-      direct.set(`${method} ${path}`, ({query, body, id}) => respond({query, params: noParams, body}, id, noHeaders))
+    if ((method === 'GET' || method === 'POST') && /^[\w/.-]+$/.test(path) && !takesRequest(route))
+      direct[method].set(path, {
+        names: route.function.params.map(({name}) => name),
+        answer: ({query, body, id}) => respond({query, params: noParams, body}, id, noHeaders),
+      })
   }
   return direct
 }

@@ -14,7 +14,7 @@ import {
 import {type ErrorRenderer, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {answerParserError, contentTypeOf, refuseConnect} from './connection-errors.js'
-import {type DirectAnswer, type DirectRoutes, directListener, hasDecodableQuery, parseQuery} from './direct.js'
+import {type DirectRoutes, directListener, hasDecodableQuery, parseQuery} from './direct.js'
 import {listenFailure} from './exposure.js'
 import {LargeBodies} from './large-bodies.js'
 import {isLoopback} from './loopback.js'
@@ -139,7 +139,7 @@ export function createApp(options: AppOptions): HttpApp {
   function failed(
     thrown: unknown,
     {id, path, limit}: {id: string; path: string; limit: number},
-  ): Required<DirectAnswer> {
+  ): {status: number; body: string; headers: Record<string, string>} {
     const error = fromFastify(thrown, limit)
     const {code, status, message} = error
     if (status === 500) log.error({err: thrown, code, id}, message)
@@ -167,7 +167,7 @@ export function createApp(options: AppOptions): HttpApp {
   // Node.js would answer unknown expectations with 417 and no body; servers may ignore them (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request, socket) => refuseConnect(socket, {renderer, headers}))
-  endUnusedConnections(app, tls === undefined ? 'connection' : 'secureConnection')
+  const use = endUnusedConnections(app, tls === undefined ? 'connection' : 'secureConnection')
   const methodsAt = collectMethods(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -177,13 +177,14 @@ export function createApp(options: AppOptions): HttpApp {
     done()
   })
   readBodies[bodies](app, parseJson)
+  let handle: ReturnType<typeof directListener> | undefined
   if (direct !== undefined && !log.isLevelEnabled('info')) {
     let isClosing = false
     app.addHook('preClose', (done) => {
       isClosing = true
       done()
     })
-    const handle = directListener({
+    handle = directListener({
       ...direct,
       bodyLimit: LargeBodies.from - 1,
       headers,
@@ -192,8 +193,8 @@ export function createApp(options: AppOptions): HttpApp {
       idOf: requestIdOf,
       failed: (thrown, request) => failed(thrown, {...request, limit: bodyLimit}),
     })
-    replaceListener(app, handle)
   }
+  replaceListener(app, use, handle)
   if (log.isLevelEnabled('info'))
     app.addHook('onResponse', (request, reply, done) => {
       const {method, id} = request
@@ -224,28 +225,40 @@ function requestIdOf({headers}: Pick<IncomingMessage, 'headers'>): string {
   return typeof id === 'string' && requestIdForm.test(id) ? id : randomUUID()
 }
 
-/** Passes to the framework only requests that a listener does not handle. */
-function replaceListener(app: HttpApp, handle: (...args: Parameters<RequestListener>) => boolean): void {
+/**
+ * Passes to the framework only requests that a listener, if any, does not handle. The server gets one listener, because
+ * Node.js copies a list of several for each request.
+ */
+function replaceListener(
+  app: HttpApp,
+  use: (request: IncomingMessage) => void,
+  handle: (...args: Parameters<RequestListener>) => boolean = () => false,
+): void {
   const [framework] = app.server.listeners('request') as RequestListener[]
   if (framework === undefined) throw new Error('the framework has no listener')
   app.server.off('request', framework)
   app.server.on('request', (request, response) => {
+    use(request)
     if (!handle(request, response)) framework(request, response)
   })
 }
 
 /**
  * Closes connections without a request when the app closes. Node.js counts them as active and would wait for their
- * request timeout.
+ * request timeout. Returns a function to call with each request.
  */
-function endUnusedConnections(app: HttpApp, opened: 'connection' | 'secureConnection'): void {
+function endUnusedConnections(
+  app: HttpApp,
+  opened: 'connection' | 'secureConnection',
+): (request: IncomingMessage) => void {
   const unused = new Set<Socket>()
   app.server.on(opened, (socket: Socket) => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   })
-  const use = ({socket}: IncomingMessage) => unused.delete(socket)
-  app.server.on('request', use)
+  const use = ({socket}: IncomingMessage) => {
+    unused.delete(socket)
+  }
   // Without a listener for upgrades, Node.js answers a request for one like any other, as to clients that offer HTTP/2.
   app.addHook('onListen', (done) => {
     if (app.server.listenerCount('upgrade') > 0) app.server.prependListener('upgrade', use)
@@ -255,6 +268,7 @@ function endUnusedConnections(app: HttpApp, opened: 'connection' | 'secureConnec
     for (const socket of unused) socket.destroy()
     done()
   })
+  return use
 }
 
 const readBodies = {parsed: readBodiesAsJson, json: readJsonBodies, text: readBodiesAsText}

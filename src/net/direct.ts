@@ -13,18 +13,22 @@ export interface DirectAnswer {
   status: number
   /** JSON. */
   body?: string
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>> | undefined
 }
 
-export type DirectRoute = (request: DirectRequest) => DirectAnswer | Promise<DirectAnswer>
+export interface DirectRoute {
+  /** The names of the parameters in its query string. */
+  names: readonly string[]
+  answer(request: DirectRequest): DirectAnswer | Promise<DirectAnswer>
+}
 
 /**
  * Routes that are called without the framework, which costs more than a small query. They get only requests that need
  * nothing of it: a known path without placeholders, and a small JSON body or none. Others take the usual way.
  */
 export interface DirectRoutes {
-  /** By method and path, such as `GET /api/query/list`. */
-  routes: ReadonlyMap<string, DirectRoute>
+  /** By method, then by path. */
+  routes: Readonly<Record<'GET' | 'POST', ReadonlyMap<string, DirectRoute>>>
   isAuthorized(authorization: string | undefined): boolean
 }
 
@@ -42,14 +46,20 @@ export interface DirectOptions extends DirectRoutes {
 
 const jsonTypes = new Set(['application/json', 'application/json; charset=utf-8', 'application/json;charset=utf-8'])
 
-const onlyPair = /^([\w.-]+)=([^&=%+]*)$/
+/** The characters that make a query string more than a parameter with plain text. */
+const special = /[&%+]/
 
-/** Parses a query string, for the framework, too. Most have one parameter, for which the parser of Node.js is slow. */
-export function parseQuery(text: string): ParsedUrlQuery {
-  const [, name, value] = onlyPair.exec(text) ?? []
-  if (name === undefined) return parse(text, '&', '=', {maxKeys: 0})
-  const query: ParsedUrlQuery = Object.create(null)
-  query[name] = value
+/**
+ * Parses a query string, for the framework, too. Most have one parameter, for which the parser of Node.js is slow.
+ * `known`: names that the text may have, because a part of it is slow as the name of a property.
+ */
+export function parseQuery(text: string, known: readonly string[] = []): ParsedUrlQuery {
+  const mark = text.indexOf('=')
+  if (mark < 1 || special.test(text) || text.includes('=', mark + 1)) return parse(text, '&', '=', {maxKeys: 0})
+  // An object of the parser, because one without a prototype is slow.
+  const query = parse('')
+  const name = known.find((each) => each.length === mark && text.startsWith(each))
+  query[name ?? text.slice(0, mark)] = text.slice(mark + 1)
   return query
 }
 
@@ -81,8 +91,8 @@ export function directListener(
     const id = options.idOf(raw)
     const fail = (thrown: unknown) => write(response, id, options.failed(thrown, {id, path}))
     try {
-      const query = url.length === path.length ? noQuery : parseQuery(url.slice(path.length + 1))
-      const answer = route({id, query, body: body === undefined ? undefined : textOf(body)})
+      const query = url.length === path.length ? noQuery : parseQuery(url.slice(path.length + 1), route.names)
+      const answer = route.answer({id, query, body: body === undefined ? undefined : textOf(body)})
       if (answer instanceof Promise) answer.then((settled) => write(response, id, settled)).catch(fail)
       else write(response, id, answer)
     } catch (thrown) {
@@ -91,15 +101,18 @@ export function directListener(
   }
 
   const common = Object.entries(options.headers).flat()
+  const commonOfJson = [...common, 'content-type', 'application/json; charset=utf-8']
 
   function write(response: ServerResponse, id: string, {status, body, headers}: DirectAnswer): void {
-    const fields: OutgoingHttpHeader[] = ['x-request-id', id, ...common]
+    const isJson = body !== undefined && headers?.['content-type'] === undefined
+    const fields: OutgoingHttpHeader[] = ['x-request-id', id, ...(isJson ? commonOfJson : common)]
     if (headers !== undefined) fields.push(...Object.entries(headers).flat())
     if (body === undefined) response.writeHead(status, fields).end()
     else {
-      if (headers?.['content-type'] === undefined) fields.push('content-type', 'application/json; charset=utf-8')
-      fields.push('content-length', Buffer.byteLength(body))
-      response.writeHead(status, fields).end(body)
+      const length = Buffer.byteLength(body)
+      fields.push('content-length', length)
+      // Text of one byte per character is ASCII, which is faster to write as Latin-1.
+      response.writeHead(status, fields).end(body, length === body.length ? 'latin1' : 'utf8')
     }
   }
 
@@ -107,7 +120,7 @@ export function directListener(
     const {method, url = '', headers} = raw
     const mark = url.indexOf('?')
     const path = mark === -1 ? url : url.slice(0, mark)
-    const route = routes.get(`${method} ${path}`)
+    const route = method === 'GET' || method === 'POST' ? routes[method].get(path) : undefined
     if (route === undefined || url.includes('#') || isClosing()) return false
     if (!isKnownHost(headers.host) || !isAuthorized(headers.authorization)) return false
     if (left.some((name) => headers[name] !== undefined) || !hasDecodableQuery(url)) return false

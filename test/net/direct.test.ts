@@ -7,7 +7,7 @@ it('parses every query string as Node.js does', () => {
   const parts = ['a', 'b.c', '__proto__', '=', '&', '%41', '%zz', '+', '1', '"', 'é', '']
   const texts = parts.flatMap((a) => parts.flatMap((b) => parts.flatMap((c) => parts.map((d) => a + b + c + d))))
   for (const text of texts) {
-    const [found, expected] = [parseQuery(text), parse(text, '&', '=', {maxKeys: 0})]
-    assert.deepEqual(Object.entries(found), Object.entries(expected), text)
+    const expected = parse(text, '&', '=', {maxKeys: 0})
+    for (const known of [[], ['a', '__proto__']]) assert.deepEqual(parseQuery(text, known), expected, text)
   }
 })

@@ -90,7 +90,7 @@ export class Application {
         this.#checkSchema(writer)
       },
       // The time limit is that of the mutation, not of those before it.
-      run: (run) => this.#run({...run, deadline: performance.now() + this.#limits.timeoutMs}, writer),
+      run: (run) => this.#run({...run, started: performance.now()}, writer),
       kindOf: ({handler}) => handler,
       isRefused: ({kind}) => kind === 'domain',
       exclusively: (work) => this.#locked(work),
@@ -119,8 +119,8 @@ export class Application {
   call(target: FunctionType, args: readonly Value[], request?: RequestFacts): Reply | Promise<Reply> {
     const facts = this.#factsOf(target)
     const {handler, kind} = facts
-    const deadline = performance.now() + this.#limits.timeoutMs
-    const run: Run = {handler, args, request, journal: facts.waits ? new Journal() : undefined, deadline, facts}
+    const started = performance.now()
+    const run: Run = {handler, args, request, journal: facts.waits ? new Journal() : undefined, started, facts}
     switch (kind) {
       case 'query':
         return this.#callQuery(run)
@@ -145,7 +145,7 @@ export class Application {
 
   #callQuery(run: Run): Reply | Promise<Reply> {
     if (this.path === ':memory:') return this.#locked(() => this.#query(run, this.writer))
-    const reader = run.journal === undefined ? this.#openSnapshot() : undefined
+    const reader = run.journal === undefined ? this.#openSnapshot(run.started) : undefined
     return reader === undefined ? this.#read(run) : this.#run(run, reader)
   }
 
@@ -155,8 +155,7 @@ export class Application {
    * later than `snapshotMs`, because other processes can have written since.
    * @throws schema_changed
    */
-  #openSnapshot(): Connection | undefined {
-    const started = performance.now()
+  #openSnapshot(started: number): Connection | undefined {
     if (this.#snapshot !== undefined) {
       if (started - this.#snapshot.started <= snapshotMs) return this.#snapshot.reader
       this.#endSnapshot()
@@ -354,8 +353,9 @@ export class Application {
     return this.#run(run, connection)
   }
 
-  #run({handler, args, request, journal, deadline, facts}: Run, connection: Connection): Reply {
+  #run({handler, args, request, journal, started, facts}: Run, connection: Connection): Reply {
     journal?.rewind()
+    const deadline = started + this.#limits.timeoutMs
     const context = new Context(connection, {ports: this.#ports, request, journal, limits: this.#limits, deadline})
     if (journal !== undefined) context.checkTime()
     try {
@@ -407,7 +407,8 @@ interface Run {
   args: readonly Value[]
   request: RequestFacts | undefined
   journal: Journal | undefined
-  deadline: number
+  /** When the call began, for its time limit. */
+  started: number
   facts: Facts
 }
 
