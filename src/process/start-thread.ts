@@ -1,4 +1,6 @@
 import {on} from 'node:events'
+import module from 'node:module'
+import {dirname} from 'node:path'
 import {type MessagePort, type ResourceLimits, Worker} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {setRuntimeEnvironment} from './runtime-environment.js'
@@ -42,7 +44,11 @@ export async function startThread<D, P = never>(
 ): Promise<Thread<D>> {
   const started = performance.now()
   setRuntimeEnvironment()
-  const worker = new Worker(program, {workerData: data, ...(resourceLimits === undefined ? {} : {resourceLimits})})
+  const worker = new Worker(program, {
+    workerData: data,
+    env: threadEnvironment(),
+    ...(resourceLimits === undefined ? {} : {resourceLimits}),
+  })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const greeting = await greetingOf<D, P>(worker, failure, signal, onProgress).catch(async (error: unknown) => {
     // Errors of a thread that is being stopped are not reported.
@@ -62,6 +68,16 @@ export async function startThread<D, P = never>(
     throw SvcError.fromRecord(greeting.error)
   }
   return {worker, description: greeting.description, loadMs: performance.now() - started, exited}
+}
+
+/** Exists since Node 22.1; the installed types are those of Node 20. */
+const {getCompileCacheDir} = module as {getCompileCacheDir?: () => string | undefined}
+
+/** The variables of this thread, with the compile cache if this process has switched it on: Node starts threads without. */
+function threadEnvironment(): NodeJS.ProcessEnv {
+  // A folder for this version of Node, in that of the cache.
+  const folder = getCompileCacheDir?.()
+  return folder === undefined ? process.env : {NODE_COMPILE_CACHE: dirname(folder), ...process.env}
 }
 
 async function greetingOf<D, P>(

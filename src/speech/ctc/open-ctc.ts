@@ -22,23 +22,6 @@ export interface OpenCtcOptions {
 /** Longest stretch that is recognised at once, seconds. */
 const windowSec = 30
 
-/** Model types of Hugging Face that take samples and give CTC logits. */
-const waveformTypes = new Set([
-  'wav2vec2',
-  'wav2vec2-conformer',
-  'hubert',
-  'wavlm',
-  'unispeech',
-  'unispeech-sat',
-  'sew',
-  'sew-d',
-  'data2vec-audio',
-])
-
-/** True if the directory of this `config.json` contains a CTC model. */
-export const isCtc = ({model_type: type}: Readonly<Record<string, unknown>>): boolean =>
-  type === 'ctc' || waveformTypes.has(String(type))
-
 /**
  * Opens a CTC model: layers that its `config.json` describes with weights in safetensors, an ONNX encoder that it names,
  * or the ONNX export of a wav2vec2 and its kin.
