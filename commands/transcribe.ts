@@ -11,6 +11,7 @@ import {
   OutputTurn,
   overwriteFlag,
   positionFlag,
+  recordingInput,
   recordingLimitFlags,
   refuseForeign,
   SpeechCommand,
@@ -467,7 +468,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   #input(recording: string): AudioInput {
     const {'raw-encoding': encoding, 'raw-rate': rate, 'raw-channels': channels} = this.flags
     const raw = encoding === undefined ? undefined : {encoding, sampleRate: rate, channels}
-    return recording === '-' ? {name: 'standard input', stream: process.stdin, raw} : {path: resolve(recording), raw}
+    return recordingInput(recording, raw)
   }
 
   /** What both the detection of the language and the transcription need. */

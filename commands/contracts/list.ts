@@ -1,4 +1,4 @@
-import {formatTable, SvcCommand, tableFlags, wide, wrapped} from '../../src/cli/index.js'
+import {formatContracts, SvcCommand, tableFlags} from '../../src/cli/index.js'
 
 export default class ContractsList extends SvcCommand<typeof ContractsList> {
   static override summary = 'List the contracts: JSON and OpenAPI schemas.'
@@ -7,12 +7,6 @@ export default class ContractsList extends SvcCommand<typeof ContractsList> {
 
   async run(): Promise<void> {
     const {listContracts} = await import('../../src/contracts/index.js')
-    await this.output.result(await listContracts(), (contracts) =>
-      formatTable(
-        ['CONTRACT', wide(wrapped('ALSO')), wrapped('SUMMARY')],
-        contracts.map(({id, aliases, summary}) => [id, aliases.join(', '), summary]),
-        this.view,
-      ),
-    )
+    await this.output.result(await listContracts(), (contracts) => formatContracts(contracts, this.view))
   }
 }

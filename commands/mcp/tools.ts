@@ -1,15 +1,5 @@
-import {
-  formatTable,
-  McpCommand,
-  settingFlags,
-  type TableView,
-  tableFlags,
-  toolProgramFlags,
-  wide,
-  wrapped,
-} from '../../src/cli/index.js'
+import {formatTools, McpCommand, settingFlags, tableFlags, toolProgramFlags} from '../../src/cli/index.js'
 import {mcpSettings} from '../../src/config/index.js'
-import type {Tool} from '../../src/mcp/index.js'
 
 export default class McpTools extends McpCommand<typeof McpTools> {
   static override summary = 'List the MCP tools.'
@@ -27,13 +17,4 @@ export default class McpTools extends McpCommand<typeof McpTools> {
     const {listTool} = await import('../../src/mcp/index.js')
     await this.output.result({tools: tools.map(listTool)}, () => formatTools(tools, this.view))
   }
-}
-
-function formatTools(tools: readonly Tool[], view: TableView): string {
-  const effectOf = ({listed: {annotations}}: Tool) => {
-    if (annotations.readOnlyHint) return 'read'
-    return annotations.destructiveHint ? 'destructive' : 'write'
-  }
-  const rows = tools.map((tool) => [tool.name, tool.tier, tool.lane, effectOf(tool), tool.listed.description])
-  return formatTable(['TOOL', wide('TIER'), wide('LANE'), 'EFFECT', wrapped('DESCRIPTION')], rows, view)
 }

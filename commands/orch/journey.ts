@@ -1,4 +1,4 @@
-import {formatTable, OperationCommand, operationArgs, tableFlags, wrapped} from '../../src/cli/index.js'
+import {formatJourney, OperationCommand, operationArgs, tableFlags} from '../../src/cli/index.js'
 import type {CanonicalSteps} from '../../src/journeys/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 
@@ -18,19 +18,6 @@ daemon method or a tool. Known limitations are listed in contracts/journeys/limi
 
   async run(): Promise<void> {
     const journey = await this.perform<CanonicalSteps>(canonicalSteps)
-    await this.output.result(journey, ({steps}) =>
-      formatTable(
-        ['STEP', wrapped('WHAT'), 'WHO', wrapped('WITH'), 'MATURITY', wrapped('LIMITS')],
-        steps.map(({ordinal, step_id, actor, primary_operation_id = '', maturity, limitation_ids = []}) => [
-          String(ordinal),
-          step_id,
-          actor,
-          primary_operation_id,
-          maturity,
-          limitation_ids.join(', '),
-        ]),
-        this.view,
-      ),
-    )
+    await this.output.result(journey, (shown) => formatJourney(shown, this.view))
   }
 }

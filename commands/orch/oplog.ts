@@ -1,5 +1,4 @@
-import {age, formatTable, OperationCommand, operationFlags, tableFlags, wide, wrapped} from '../../src/cli/index.js'
-import {formatMoment} from '../../src/config/index.js'
+import {formatOperations, OperationCommand, operationFlags, tableFlags} from '../../src/cli/index.js'
 import {commandCall, operationNamed} from '../../src/operations/index.js'
 import type {LoggedOperation} from '../../src/orchestrator/index.js'
 
@@ -18,19 +17,6 @@ only after they are undone.`
 
   async run(): Promise<void> {
     const log = await this.perform<{operations: LoggedOperation[]}>(listOperations)
-    await this.output.result(log, ({operations}) =>
-      formatTable(
-        ['OPERATION', 'AGE', wide('WHEN'), 'STATE', wrapped('WHAT')],
-        operations.map(({op_id, timestamp_ms, undone, summary}) => [
-          op_id,
-          age(timestamp_ms),
-          formatMoment(timestamp_ms),
-          undone ? 'undone' : 'done',
-          summary,
-        ]),
-        this.view,
-        'Nothing to undo.',
-      ),
-    )
+    await this.output.result(log, ({operations}) => formatOperations(operations, this.view))
   }
 }

@@ -1,6 +1,6 @@
 import {resolve} from 'node:path'
 import {Args} from '@oclif/core'
-import {formatTable, SvcCommand} from '../../src/cli/index.js'
+import {formatTable, recordingInput, SvcCommand} from '../../src/cli/index.js'
 import type {SpeechProbeV1} from '../../src/contracts/index.js'
 
 export default class SpeechProbe extends SvcCommand<typeof SpeechProbe> {
@@ -13,15 +13,15 @@ detected from the content. The duration is that of the file, and is missing if t
     '<%= config.bin %> <%= command.id %> film.mkv --json | jq -r .tracks[].language',
   ]
   static override args = {
-    recording: Args.string({description: 'Audio or video file.', required: true}),
+    recording: Args.string({description: 'Audio or video file, or - for standard input.', required: true}),
   }
 
   async run(): Promise<void> {
     const {probeAudio} = await import('../../src/audio/index.js')
-    const path = resolve(this.args.recording)
-    const {format, durationSec, tracks} = await probeAudio(path, this.signal)
+    const {recording} = this.args
+    const {format, durationSec, tracks} = await probeAudio(recordingInput(recording), this.signal)
     const result: SpeechProbeV1 = {
-      path,
+      path: recording === '-' ? '-' : resolve(recording),
       format,
       duration_ms: durationSec === undefined ? null : Math.round(1000 * durationSec),
       tracks: tracks.map(({number, codec, sampleRate, layout, language, title, isDefault}) => ({

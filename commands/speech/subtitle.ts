@@ -5,6 +5,7 @@ import {
   audioTrackFlag,
   inGroup,
   overwriteFlag,
+  recordingInput,
   SpeechCommand,
   speechFlags,
   subtitleFlags,
@@ -29,7 +30,7 @@ reports the word error rate.`
     '<%= config.bin %> <%= command.id %> talk.wav --reference talk.srt --json | jq .comparison.word_error_rate',
   ]
   static override args = {
-    recording: Args.string({description: 'Audio or video file.', required: true}),
+    recording: Args.string({description: 'Audio or video file, or - for standard input.', required: true}),
   }
   static override flags = {
     reference: Flags.string({
@@ -41,7 +42,7 @@ reports the word error rate.`
       output: Flags.string({
         char: 'o',
         description:
-          'Subtitle file (.srt or .vtt), or - for standard output. (default: next to the recording, as .srt)',
+          'Subtitle file (.srt or .vtt), or - for standard output. (default: next to the recording, as .srt; - for standard input)',
         helpValue: 'FILE',
       }),
       overwrite: overwriteFlag,
@@ -72,16 +73,13 @@ reports the word error rate.`
       const {createProgress} = await import('../../src/speech/index.js')
       const result = await withProgress(`Transcribing ${basename(recording)}`, !this.flags.quiet, (show) => {
         const progress = createProgress(show)
-        return transcriber.transcribe(
-          {path: resolve(recording)},
-          {
-            ...trackOptions(this.flags['audio-track'], (text) => this.output.notice(text)),
-            signal: this.signal,
-            onStart: progress.start,
-            onProgress: progress.advance,
-            onWarning: ({message}) => this.output.notice(`warning: ${message}`),
-          },
-        )
+        return transcriber.transcribe(recordingInput(recording), {
+          ...trackOptions(this.flags['audio-track'], (text) => this.output.notice(text)),
+          signal: this.signal,
+          onStart: progress.start,
+          onProgress: progress.advance,
+          onWarning: ({message}) => this.output.notice(`warning: ${message}`),
+        })
       })
       if (result.transcript.text.trim() === '') this.output.notice(`${recording}: no speech found.`)
       await this.#report(result, outputPath, rule, reference)
@@ -93,7 +91,9 @@ reports the word error rate.`
   /** Path of the subtitle file; undefined for standard output. @throws subtitle_format_unknown */
   #outputPath(): string | undefined {
     const {recording} = this.args
-    const path = this.flags.output ?? join(dirname(recording), `${basename(recording, extname(recording))}.srt`)
+    const path =
+      this.flags.output ??
+      (recording === '-' ? '-' : join(dirname(recording), `${basename(recording, extname(recording))}.srt`))
     if (path === '-') return undefined
     if (!/\.(srt|vtt)$/i.test(path)) throw new SvcError('subtitle_format_unknown', {path})
     return resolve(path)
@@ -117,7 +117,7 @@ reports the word error rate.`
     const text = written(shape.highlightWords)
     if (outputPath !== undefined) await writeOutput(outputPath, text, rule)
     const payload: SpeechSubtitleV1 = {
-      path: resolve(this.args.recording),
+      path: this.args.recording === '-' ? '-' : resolve(this.args.recording),
       output_path: outputPath ?? null,
       format,
       blocks: parseSubtitles(text).length,

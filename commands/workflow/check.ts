@@ -1,5 +1,5 @@
 import {Args} from '@oclif/core'
-import {formatTable, SvcCommand, wrapped} from '../../src/cli/index.js'
+import {fileOrInput, formatTable, SvcCommand, wrapped} from '../../src/cli/index.js'
 import {counted} from '../../src/errors/index.js'
 
 export default class WorkflowCheck extends SvcCommand<typeof WorkflowCheck> {
@@ -7,9 +7,14 @@ export default class WorkflowCheck extends SvcCommand<typeof WorkflowCheck> {
   static override description =
     `Checks the format, the expressions, and the ids of the steps. Prints all errors with their locations, and exits with
 status 1 if there is one. Editors can use the schema that svc contracts list names workflow/workflow.v1.`
-  static override examples = ['<%= config.bin %> <%= command.id %> release.yaml']
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> release.yaml',
+    'cat release.yaml | <%= config.bin %> <%= command.id %> -',
+  ]
   static override strict = false
-  static override args = {file: Args.string({description: 'Workflow file; may be repeated.', required: true})}
+  static override args = {
+    file: Args.string({description: 'Workflow file, or - for standard input; may be repeated.', required: true}),
+  }
 
   async run(): Promise<void> {
     const [{loadWorkflows}, {Lines, renderDiagnostics, spanOf}] = await Promise.all([
@@ -17,7 +22,8 @@ status 1 if there is one. Editors can use the schema that svc contracts list nam
       import('../../src/lang/index.js'),
     ])
     const {checkWorkflows, everyStep} = await loadWorkflows()
-    const files = await Promise.all(this.argumentList.map(async (file) => ({file, ...(await checkWorkflows(file))})))
+    const inputs = await Promise.all(this.argumentList.map((path) => fileOrInput(path, this.signal)))
+    const files = await Promise.all(inputs.map(async ([file, text]) => ({file, ...(await checkWorkflows(file, text))})))
     const workflows = files.flatMap(({file, workflows}) =>
       workflows.map(({name, steps, digest}) => ({file, name, steps: [...everyStep(steps)].length, digest})),
     )

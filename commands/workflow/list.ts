@@ -1,5 +1,5 @@
 import {Args, Flags} from '@oclif/core'
-import {formatRuns, formatTable, OrchCommand, tableFlags, wrapped} from '../../src/cli/index.js'
+import {fileOrInput, formatRuns, formatTable, OrchCommand, tableFlags, wrapped} from '../../src/cli/index.js'
 import {runStates} from '../../src/operations/index.js'
 
 export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
@@ -9,7 +9,9 @@ export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
     '<%= config.bin %> <%= command.id %> --status waiting',
     '<%= config.bin %> <%= command.id %> release.yaml',
   ]
-  static override args = {file: Args.string({description: 'Workflow file. (default: list the runs)'})}
+  static override args = {
+    file: Args.string({description: 'Workflow file, or - for standard input. (default: list the runs)'}),
+  }
   static override flags = {
     ...tableFlags,
     status: Flags.string({
@@ -31,11 +33,13 @@ export default class WorkflowList extends OrchCommand<typeof WorkflowList> {
   async #listFile(file: string): Promise<void> {
     const {loadWorkflows} = await import('../../src/workflow/index.js')
     const {readWorkflows} = await loadWorkflows()
-    const workflows = (await readWorkflows(file)).map(({name, description = '', inputs}) => ({
-      name,
-      description,
-      inputs,
-    }))
+    const workflows = (await readWorkflows(...(await fileOrInput(file, this.signal)))).map(
+      ({name, description = '', inputs}) => ({
+        name,
+        description,
+        inputs,
+      }),
+    )
     await this.output.result({workflows}, () =>
       formatTable(
         ['WORKFLOW', wrapped('INPUTS'), wrapped('DESCRIPTION')],

@@ -1,6 +1,7 @@
 import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
-import {driveFlags, readTextInput, WorkflowCommand, workflowInputs} from '../../src/cli/index.js'
+import {driveFlags, fileOrInput, readTextInput, WorkflowCommand, workflowInputs} from '../../src/cli/index.js'
+import {SvcError} from '../../src/errors/index.js'
 
 export default class WorkflowRun extends WorkflowCommand<typeof WorkflowRun> {
   static override summary = 'Run a workflow and print its output.'
@@ -17,7 +18,7 @@ With --json, each entry of the journal is a line; WorkflowCompleted has the outp
     '<%= config.bin %> <%= command.id %> release.yaml --json | jq -r \'select(.event == "WorkflowCompleted").output\'',
   ]
   static override args = {
-    file: Args.string({description: 'Workflow file, YAML or JSON.', required: true}),
+    file: Args.string({description: 'Workflow file, YAML or JSON, or - for standard input.', required: true}),
     name: Args.string({description: 'Name of the workflow, if the file has several.'}),
   }
   static override flags = {
@@ -47,13 +48,21 @@ With --json, each entry of the journal is a line; WorkflowCompleted has the outp
     const {createRun, findWorkflow, inputFromText, readWorkflows, startRun} = await modules.workflows.loadWorkflows()
     const {file, name} = this.args
     const {'run-id': runId, 'input-json': json, adopt, detach} = this.flags
-    const workflow = findWorkflow(await readWorkflows(file), file, name)
+    if (file === '-' && json === '-')
+      throw new SvcError('usage', {reason: 'Both the workflow and --input-json are read from standard input.'})
+    const [shown, text] = await fileOrInput(file, this.signal)
+    const workflow = findWorkflow(await readWorkflows(shown, text), shown, name)
     const input = workflowInputs(
       this.flags.input ?? [],
       json === '-' ? await readTextInput(this.signal) : json,
       (key, text) => inputFromText(workflow, key, text),
     )
-    const run = {runId, input, source: resolve(file), plan: planOfEnvironment(process.env)}
+    const run = {
+      runId,
+      input,
+      source: text === undefined ? resolve(file) : undefined,
+      plan: planOfEnvironment(process.env),
+    }
     if (detach) {
       const {run_id} = createRun(orchestrator, workflow, run)
       if (modules.reportStatus(orchestrator).daemon === null)

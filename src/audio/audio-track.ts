@@ -19,6 +19,8 @@ export interface AudioTrack {
 export interface TrackList {
   tracks: readonly AudioTrack[]
   selected: number
+  /** Duration of the recording including its video, seconds; undefined if it is unknown. */
+  durationSec?: number | undefined
 }
 
 /** Selects a track by its number, from 1, or by its language. */

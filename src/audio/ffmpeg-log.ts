@@ -97,7 +97,11 @@ export class FfmpegLog {
   #describe(line: string): void {
     const mapped = mappingLine.exec(line)?.[1]
     if (mapped !== undefined && this.#streams.has(Number(mapped)))
-      this.#onTracks?.({tracks: this.tracks, selected: 1 + this.#numbers.indexOf(Number(mapped))})
+      this.#onTracks?.({
+        tracks: this.tracks,
+        selected: 1 + this.#numbers.indexOf(Number(mapped)),
+        durationSec: this.wholeSec,
+      })
     if (/^\[info\] (Stream mapping:|Output #)/.test(line)) this.#isInput = false
     if (!this.#isInput) return
     const [, stream, language = 'und', kind, properties = ''] = streamLine.exec(line) ?? []

@@ -125,7 +125,7 @@ async function trackOfLanguage(
  * Reads the audio tracks of a file, and its duration in seconds, without decoding it.
  * @throws decoder_unavailable, audio_invalid, audio_track_missing
  */
-export async function readTracks(
+async function readTracks(
   path: string,
   format: string,
   {name, signal}: Pick<DecoderContext, 'name' | 'signal'>,

@@ -16,7 +16,7 @@ import {
 import {ByteReader} from './byte-reader.js'
 import {openCompressed} from './compressed.js'
 import {audioExtensions} from './extensions.js'
-import {openFfmpeg, readTracks} from './ffmpeg.js'
+import {openFfmpeg} from './ffmpeg.js'
 import {MixDown} from './mix-down.js'
 import type {PcmEncoding} from './pcm.js'
 import {resampler} from './resample.js'
@@ -111,16 +111,29 @@ export interface AudioProbe {
 }
 
 /**
- * Reads the format of a recording, without decoding all of it.
+ * Reads the format of a recording, without decoding all of it. A recording that is a stream is read once.
  * @throws what `openAudio` throws
  */
-export async function probeAudio(path: string, signal?: AbortSignal): Promise<AudioProbe> {
-  const audio = await openAudio({path}, {sampleRate: 16_000, signal})
-  await audio[Symbol.asyncIterator]().return?.()
+export async function probeAudio(input: AudioInput, signal?: AbortSignal): Promise<AudioProbe> {
+  const found: {list?: TrackList} = {}
+  const onTracks = (list: TrackList) => {
+    found.list ??= list
+  }
+  const audio = await openAudio(input, {sampleRate: 16_000, signal, onTracks})
   const {source, durationSec} = audio
-  if (source.container !== 'ffmpeg') return {format: source.container, durationSec, tracks: [onlyTrack(source)]}
-  const found = await readTracks(path, source.codec, {name: path, signal})
-  return {...found, format: source.codec.replace(/^an? /, '')}
+  const samples = audio[Symbol.asyncIterator]()
+  try {
+    if (source.container !== 'ffmpeg') return {format: source.container, durationSec, tracks: [onlyTrack(source)]}
+    // The description of the tracks can arrive after the first samples.
+    while (found.list === undefined && !(await samples.next()).done);
+  } finally {
+    await samples.return?.()
+  }
+  return {
+    format: source.codec.replace(/^an? /, ''),
+    durationSec: found.list?.durationSec,
+    tracks: found.list?.tracks ?? [],
+  }
 }
 
 /** The signal's reason takes precedence over errors that the abort causes. */

@@ -17,6 +17,7 @@ export {
 } from './checks.js'
 export {SvcCommand} from './command.js'
 export {completionScripts, completionSetup, type Shell} from './completion/index.js'
+export {formatContracts} from './contracts-text.js'
 export {DatabaseFileCommand, databaseFileFlags} from './database-file.js'
 export {
   DbCommand,
@@ -37,8 +38,9 @@ export {formatCodes, formatExplanation, formatGroups} from './explain-text.js'
 export {inGroup} from './flag-groups.js'
 export {followOutput} from './follow-output.js'
 export {refuseForeign} from './foreign-flags.js'
-export {inputChunks, readInput, readTextInput} from './input.js'
+export {fileOrInput, inputChunks, readInput, readTextInput, recordingInput} from './input.js'
 export {stopped} from './interruption.js'
+export {formatJourney} from './journey-text.js'
 export {chooseLanguageModel, guideFolder} from './language-model.js'
 export {LineHistory} from './line-history.js'
 export {clearLine, levelBar, liveLine} from './live-line.js'
@@ -69,6 +71,7 @@ export {baseFlags, chatFlags, ignoreConfigKeyFlag, modelFlag, withoutBaseSwitch}
 export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'
+export {formatOperations} from './oplog-text.js'
 export {OrchCommand, taskArg, taskFlag} from './orch-command.js'
 export {
   acceptedLine,
@@ -113,6 +116,7 @@ export {
   taskFilterFlags,
 } from './tasks-command.js'
 export {durationFlag, momentFlag, positionFlag} from './time-flags.js'
+export {formatTools} from './tool-text.js'
 export {notCompleted} from './wait-for-task.js'
 export {driveFlags, WorkflowCommand} from './workflow-command.js'
 export {workflowPorts} from './workflow-ports.js'

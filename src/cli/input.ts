@@ -1,5 +1,7 @@
 import {isUtf8} from 'node:buffer'
 import {createReadStream} from 'node:fs'
+import {resolve} from 'node:path'
+import type {AudioInput, RawPcm} from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
 
 const maxTextBytes = 16 << 20
@@ -48,6 +50,17 @@ export async function readTextInput(signal: AbortSignal): Promise<string> {
   if (!isUtf8(bytes)) throw new SvcError('stdin_not_utf8', {offset: firstDifference(bytes, Buffer.from(text, 'utf8'))})
   return text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '')
 }
+
+/**
+ * The arguments of a function that reads a file and whose second argument is the text, if it has been read already.
+ * @throws the errors of `readTextInput`
+ */
+export const fileOrInput = async (path: string, signal: AbortSignal): Promise<[file: string, text?: string]> =>
+  path === '-' ? ['<stdin>', await readTextInput(signal)] : [path]
+
+/** A recording, or standard input if the path is `-`. */
+export const recordingInput = (path: string, raw?: RawPcm): AudioInput =>
+  path === '-' ? {name: 'standard input', stream: process.stdin, raw} : {path: resolve(path), raw}
 
 /** Offset of the first invalid byte: decoding replaces it, so the re-encoded text differs from there on. */
 function firstDifference(a: Buffer, b: Buffer): number {

@@ -25,6 +25,7 @@ async function createAjv(): Promise<Ajv2020> {
   const [{Ajv2020}, {default: addFormats}] = await Promise.all([import('ajv/dist/2020.js'), import('ajv-formats')])
   const created = new Ajv2020({allErrors: true, strict: true, allowUnionTypes: true, verbose: true})
   addFormats.default(created)
+  created.addKeyword(synonyms)
   return created
 }
 
@@ -129,9 +130,17 @@ const isChoice = ({keyword}: Pick<ErrorObject, 'keyword'>): boolean => keyword =
 
 const typeNames: Readonly<Record<string, string>> = {array: 'a list', object: 'a mapping', string: 'a text'}
 
-/** The member of the schema that is most similar to an unknown one. */
-const memberLike = ({params, parentSchema}: ErrorObject): string | undefined =>
-  nearest(String(params.additionalProperty), Object.keys(parentSchema?.properties ?? {}))
+/** Annotation of an object: the members that other programs name differently, by those names. It constrains nothing. */
+const synonyms = 'x-synonyms'
+
+/** The member of the schema that an unknown one means: the one of which it is a synonym, else the most similar one. */
+function memberLike({
+  params,
+  parentSchema: {properties = {}, [synonyms]: meant = {}} = {},
+}: ErrorObject): string | undefined {
+  const member = String(params.additionalProperty)
+  return Object.hasOwn(meant, member) ? meant[member] : nearest(member, Object.keys(properties))
+}
 
 function asViolation(error: ErrorObject): Violation {
   const {instancePath, keyword, params, message, parentSchema, propertyName} = error

@@ -69,8 +69,8 @@ describe('a film with several audio tracks', {skip: skipWithoutFfmpeg}, () => {
   it('is decoded from the track that the file marks, and its tracks are listed', async () => {
     const {hertz, lists} = await hear({path: film})
     assert.equal(hertz, 700)
-    const tracks = (await probeAudio(film)).tracks
-    assert.deepEqual(lists, [{tracks, selected: 3}])
+    const {tracks, durationSec} = await probeAudio({path: film})
+    assert.deepEqual(lists, [{tracks, selected: 3, durationSec}])
     assert.equal(describeTracks(tracks), '1 (eng), 2 (ger, "Audio: the \\"notes\\""), 3 (ger, default)')
     assert.deepEqual(tracks[0], {
       ...{number: 1, codec: 'flac', sampleRate: 16_000, layout: 'mono'},
@@ -86,6 +86,12 @@ describe('a film with several audio tracks', {skip: skipWithoutFfmpeg}, () => {
       const heard = hear({path: pipe})
       await Promise.all([heard, writeFile(pipe, await readFile(join(folder, name)))])
       assert.deepEqual([(await heard).hertz, (await heard).warnings], [hertz, []])
+      const [probe] = await Promise.all([
+        probeAudio({path: pipe}),
+        readFile(join(folder, name)).then((bytes) => writeFile(pipe, bytes).catch(() => undefined)),
+      ])
+      const {format, tracks} = await probeAudio({path: join(folder, name)})
+      assert.deepEqual([probe.format, probe.tracks], [format, tracks])
     }
   })
 
@@ -124,7 +130,7 @@ describe('a film with several audio tracks', {skip: skipWithoutFfmpeg}, () => {
       [broadcast, '1 (eng), 2 (fre), 3 (ger)', 3],
       [tagged, '1 (pt-BR, default), 2 (ger), 3 (fre)', 2],
     ] as const) {
-      assert.equal(describeTracks((await probeAudio(path)).tracks), expected)
+      assert.equal(describeTracks((await probeAudio({path})).tracks), expected)
       const {hertz, lists} = await hear({path}, german)
       assert.deepEqual([hertz, lists[0]?.selected], [500, number])
     }

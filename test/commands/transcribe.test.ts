@@ -649,6 +649,8 @@ describe('svc transcribe with a trained model', {skip: skipWithout(microData)}, 
     const result = JSON.parse(made.stdout)
     assert.deepEqual(await contractViolations('cli/speech-subtitle.v1', result), [])
     assert.match(await readFile(join(output, 'a.srt'), 'utf8'), /^1\n00:00:00,0\d\d --> 00:00:00,\d{3}\ntwo\n\n$/)
+    const piped = await svcInTurn(['speech', 'subtitle', '-', ...withModel], {input: await readFile(clip)})
+    assert.equal(piped.stdout, await readFile(join(output, 'a.srt'), 'utf8'))
     const again = await svcInTurn([...subtitle, '-o', join(output, 'a.vtt'), '--reference', join(output, 'a.srt')])
     const {comparison, format} = JSON.parse(again.stdout)
     assert.equal(format, 'vtt')
@@ -703,6 +705,9 @@ describe('--audio-track', {skip: skipWithoutFfmpeg}, () => {
     assert.deepEqual([wrong.exitCode, /flag_value/.test(wrong.stderr)], [2, true])
     const probe = await svcInTurn(['speech', 'probe', 'film.mkv', '--json'], {cwd: folder})
     assert.deepEqual(await contractViolations('cli/speech-probe.v1', JSON.parse(probe.stdout)), [])
+    const input = await readFile(join(folder, 'film.mkv'))
+    const piped = JSON.parse((await svcInTurn(['speech', 'probe', '-', '--json'], {input})).stdout)
+    assert.deepEqual(piped, {...JSON.parse(probe.stdout), path: '-'})
     assert.match(
       (await svcInTurn(['speech', 'probe', 'film.mkv'], {cwd: folder})).stdout,
       /^1 +flac +.* +eng +yes +-$/m,

@@ -21,6 +21,29 @@ async function started(test: TestContext, steps: string) {
   return {child, exited, root, exists: (name: string) => existsSync(join(root, name))}
 }
 
+describe('a workflow file on standard input', () => {
+  it('is checked, listed and run', async (test) => {
+    const cwd = await temporaryFolder(test)
+    await writeFiles(cwd, {'Svc.toml': ''})
+    const input = 'version: 1\nworkflows: {flow: {steps: [{id: a, value: 3}], output: 4}}\n'
+    const [check, list, run] = await Promise.all(
+      ['check', 'list', 'run'].map((verb) => svc(['workflow', verb, '-', '--json'], {cwd, input})),
+    )
+    assert.deepEqual(JSON.parse(check?.stdout ?? '').workflows[0].file, '<stdin>')
+    assert.equal(JSON.parse(list?.stdout ?? '').workflows[0].name, 'flow')
+    assert.equal(JSON.parse(run?.stdout.trim().split('\n').at(-1) ?? '').output, 4)
+    const wrong = await svc(['workflow', 'check', '-'], {cwd, input: input.replace('value', 'vale')})
+    assert.match(wrong.stdout, /Unknown member "vale"[\s\S]*--> <stdin>:2:/)
+    assert.equal(wrong.exitCode, 1)
+  })
+
+  it('leaves no standard input for its inputs', async () => {
+    const {stderr, exitCode} = await svc(['workflow', 'run', '-', '--input-json', '-'], {input: '{}'})
+    assert.match(stderr, /Both the workflow and --input-json/)
+    assert.equal(exitCode, 2)
+  })
+})
+
 describe('workflow run', () => {
   it('finishes its work when the reader of its journal leaves', async (test) => {
     const {child, exited, exists} = await started(

@@ -182,6 +182,11 @@ describe('checkWorkflows', () => {
       `${head}      - value: 1\n        retires: 2\n`,
       ['workflow_invalid', 'retires', /Unknown member "retires".*Did you mean retries\?/],
     ],
+    'names of other programs': [
+      `${head}      - run: [a]\n        when: input.b\n`,
+      ['workflow_invalid', 'run', /Unknown member "run".*Did you mean exec\?/],
+      ['workflow_invalid', 'when', /Unknown member "when".*Did you mean if\?/],
+    ],
     'a value of another type': [
       `${head}      - exec: 3\n`,
       ['workflow_invalid', '3', /^exec must be a list or a text\./],

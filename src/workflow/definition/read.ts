@@ -25,10 +25,11 @@ export interface CheckedWorkflows {
 
 /**
  * Reads a workflow file: YAML, or JSON if its name does not end in .yaml or .yml.
+ * @param text of the file, if it has been read already; always YAML
  * @throws file_not_found, file_unreadable, document_unparsable, workflow_invalid with the place of the first fault
  */
-export async function readWorkflows(file: string): Promise<readonly Workflow[]> {
-  const {source, workflows, findings} = await checkWorkflows(file)
+export async function readWorkflows(file: string, text?: string): Promise<readonly Workflow[]> {
+  const {source, workflows, findings} = await checkWorkflows(file, text)
   const [first, ...others] = findings
   if (first === undefined) return workflows
   const {line, col} = new Lines(source).at(first.start)
@@ -41,12 +42,15 @@ export async function readWorkflows(file: string): Promise<readonly Workflow[]> 
 
 /**
  * Reads and checks a workflow file.
+ * @param text of the file, if it has been read already; always YAML
  * @throws file_not_found, file_unreadable; workflow_invalid if it is too large
  */
-export async function checkWorkflows(file: string): Promise<CheckedWorkflows> {
-  const source = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw SvcError.from(Object.assign(error as Error, {path: file}))
-  })
+export async function checkWorkflows(file: string, text?: string): Promise<CheckedWorkflows> {
+  const read = () =>
+    readFile(file, 'utf8').catch((error: unknown) => {
+      throw SvcError.from(Object.assign(error as Error, {path: file}))
+    })
+  const source = text ?? (await read())
   if (source.length > maxFileBytes)
     throw new SvcError('workflow_invalid', {place: file, reason: `it is larger than ${maxFileBytes} bytes`})
   const invalid = (findings: readonly Finding[]): CheckedWorkflows => ({
@@ -56,7 +60,7 @@ export async function checkWorkflows(file: string): Promise<CheckedWorkflows> {
   })
   let document: LocatedDocument
   try {
-    document = await readLocated(source, file)
+    document = await readLocated(source, text === undefined ? file : '.yaml')
   } catch (error) {
     if (!isErrorOf(error, 'document_unparsable')) throw error
     const {message, ...range} = yamlFault((error as Error).cause as Error)
