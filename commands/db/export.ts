@@ -22,7 +22,7 @@ last_id of the table follows, so that their ids are not assigned again. svc db i
     const {table: tableName} = this.flags
     if (this.flags.store) {
       const {exportRows} = await import('../../src/store/index.js')
-      for await (const row of exportRows(this.existingStore(), tableName)) await this.output.line(row)
+      for await (const row of exportRows(await this.existingStore(), tableName)) await this.output.line(row)
       return
     }
     const [{connect, readRecords}, {lastAssigned}] = await Promise.all([

@@ -38,8 +38,8 @@ export default class DbImport extends DbCommand<typeof DbImport> {
       )
     if (this.flags.store) {
       const {importRows} = await import('../../src/store/index.js')
-      const written = await importRows(this.storePath, lines.filter(isRecord))
-      return this.#print(this.storePath, written)
+      const store = await this.storePath()
+      return this.#print(store, await importRows(store, lines.filter(isRecord)))
     }
     const {program} = await this.readProgram()
     return this.#print(

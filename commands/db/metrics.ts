@@ -27,7 +27,7 @@ workspace store by session and kind.`
     const {session, type, store} = this.flags
     const result: DbMetricsV1 = store
       ? await countRecords(
-          this.existingStore(),
+          await this.existingStore(),
           {table: 'research_metrics', group: 'session_id', kind: 'metric_type'},
           {group: session, kind: type},
         )

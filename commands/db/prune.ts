@@ -60,7 +60,7 @@ in one transaction. To delete finished tasks, use svc orch prune.`
     if (metricsDays !== undefined) rules[metrics] = {kind: 'days', days: metricsDays, time_column: 'created_at'}
     const {workflow_run_log: runs} = rules
     if (runs !== undefined && 'days' in runs) runs.days = this.settings(orchestratorSettings).workflowRetentionDays
-    const database = this.existingStore()
+    const database = await this.existingStore()
     const tables = await pruneTables(database, rules, {apply})
     if (apply) await removeOutput(database)
     const {days, rows} = tables.find(({table}) => table === metrics) ?? {days: null, rows: 0}

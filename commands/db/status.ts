@@ -12,7 +12,7 @@ export default class DbStatus extends DbCommand<typeof DbStatus> {
   static override flags = {...databaseFlag, ...programFlag, ...storeFlag}
 
   async run(): Promise<void> {
-    const path = this.flags.store ? this.existingStore() : this.existingDatabase()
+    const path = this.flags.store ? await this.existingStore() : this.existingDatabase()
     const {describeDatabase} = await import('../../src/store/index.js')
     const facts = await describeDatabase(path)
     const result: DbStatusV1 = {...facts, pending: this.flags.store ? [] : await this.#pending(path)}

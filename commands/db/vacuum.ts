@@ -17,7 +17,7 @@ the other processes keep it, and their writes wait until the compaction ends, or
 
   async run(): Promise<void> {
     const {vacuum} = await import('../../src/store/index.js')
-    const path = this.flags.store ? this.existingStore() : this.existingDatabase()
+    const path = this.flags.store ? await this.existingStore() : this.existingDatabase()
     const result: DbVacuumV1 = {
       database: path,
       ...(await vacuum(path, {wait: this.waiting, online: this.flags.online})),

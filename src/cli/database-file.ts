@@ -10,7 +10,8 @@ import {meshPlace} from './mesh-store.js'
 export const databaseFileFlags = {
   ...databaseFlag,
   store: Flags.boolean({
-    description: 'Use the workspace store (.svc/store.db) instead of the application database.',
+    description:
+      'Use the store of the workspace (.svc/store.db, or workspace.journey_store) instead of the application database.',
     exclusive: ['db', 'mesh'],
   }),
   mesh: Flags.boolean({
@@ -45,7 +46,7 @@ export abstract class DatabaseFileCommand<T extends typeof Command = typeof Comm
         import('../orchestrator/index.js'),
         import('../assistant/index.js'),
       ])
-      return {path: this.storePath, kind: storeDatabase([assistantFragment]), isDefaultPath: true}
+      return {path: await this.storePath(), kind: storeDatabase([assistantFragment]), isDefaultPath: true}
     }
     const {appDatabase} = await import('../lang/index.js')
     const path = this.databasePath

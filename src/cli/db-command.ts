@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs'
 import {basename, isAbsolute, join, relative, resolve} from 'node:path'
 import {Args, type Command, Flags} from '@oclif/core'
-import {appSettings} from '../config/index.js'
+import {appSettings, workspaceSettings} from '../config/index.js'
 import type {DbFilesV1} from '../contracts/index.js'
 import {counted, isErrorOf, nearest, SvcError} from '../errors/index.js'
 import {writeGenerated} from '../files/index.js'
@@ -19,13 +19,17 @@ import {readInput} from './input.js'
 import {settingFlags} from './setting-flags.js'
 import {SpeechCommand} from './speech-command.js'
 import {formatTable, type TableView, wrapped} from './table.js'
+import {workspaceStore} from './workspace-store-path.js'
 
 /** `--db FILE`, for commands that open a database. */
 export const databaseFlag = settingFlags(appSettings, 'database')
 
 /** `--store`: the store of svc itself instead of the database of the application. */
 export const storeFlag = {
-  store: Flags.boolean({description: 'Use the workspace store (.svc/store.db) instead of the application database.'}),
+  store: Flags.boolean({
+    description:
+      'Use the store of the workspace (.svc/store.db, or workspace.journey_store) instead of the application database.',
+  }),
 }
 
 /** `--wait`, for commands that need a database for themselves. */
@@ -146,14 +150,15 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
   }
 
   /** The workspace store, which contains the data of svc itself. */
-  protected get storePath(): string {
-    return join(this.workspace.root, '.svc', 'store.db')
+  protected storePath(): Promise<string> {
+    return workspaceStore(this.workspace.root, this.settings(workspaceSettings))
   }
 
   /** @throws database_missing */
-  protected existingStore(): string {
-    if (!existsSync(this.storePath)) throw new SvcError('database_missing', {path: this.storePath})
-    return this.storePath
+  protected async existingStore(): Promise<string> {
+    const path = await this.storePath()
+    if (!existsSync(path)) throw new SvcError('database_missing', {path})
+    return path
   }
 
   /** Ends the wait of `--wait`; undefined without the flag. */

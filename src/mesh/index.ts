@@ -17,6 +17,7 @@ export {MeshHttpError} from './client/error.js'
 export {everyNode, timeOf, timesOf} from './client/every-node.js'
 export {type HeldLease, type HoldOptions, holdLease, LeaseLoss} from './client/hold-lease.js'
 export {type InboxPages, inboxPages} from './client/inbox-pages.js'
+export {jittered} from './client/jitter.js'
 export {
   type Membership,
   type MembershipEvent,

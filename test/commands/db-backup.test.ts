@@ -1,6 +1,7 @@
 /** `svc db backup` and `svc db restore` for each kind of database, and what clients of the earlier life of a store see. */
 import assert from 'node:assert/strict'
 import {createHash} from 'node:crypto'
+import {existsSync} from 'node:fs'
 import {readFile, rm, stat, truncate} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
@@ -96,6 +97,28 @@ describe('svc db backup and svc db restore', {concurrency: 2}, () => {
     assert.deepEqual([first.change_kind, second.change_kind], ['reset', 'insert'])
     assert.equal(second.id, first.id + 1)
     await watch.end('SIGINT')
+  })
+})
+
+describe('svc db --store', () => {
+  it('uses the store that the settings select, and no other', async (t) => {
+    const {cwd, text, json} = await orchWorkspace(t, '', {hasStore: false})
+    for (const [store, toml] of [
+      [join(cwd, 'tasks.db'), 'journey_store = "./tasks.db"'],
+      [join(cwd, 'shared/svc.db'), 'journey_store = "canonical"'],
+    ] as const) {
+      await writeFiles(cwd, {'Svc.toml': `[workspace]\n${toml}\n`, 'shared/.keep': ''})
+      const env = {SVC_DATA_DIR: join(cwd, 'shared')}
+      await text(['orch', 'submit', 'one', '--processor', 'external', '--quiet'], {env})
+      const rows = (await text(['db', 'export', '--store', '--table', 'orch_tasks'], {env})).trimEnd().split('\n')
+      assert.equal(rows.length, 1)
+      const {database} = await json<{database: string}>('cli/db-prune.v1', ['db', 'prune', '--store'], {env})
+      assert.equal(database, store)
+      const copy = (await text(['db', 'backup', `${store}.copy`, '--store'], {env})).trimEnd()
+      await text(['db', 'restore', copy, '--store'], {env})
+      assert.match(await text(['db', 'vacuum', '--store'], {env}), /./)
+    }
+    assert.equal(existsSync(join(cwd, '.svc/store.db')), false)
   })
 })
 

@@ -9,6 +9,7 @@ import {
   workspaceSettings,
 } from '../../config/index.js'
 import {loadDriver} from '../../store/index.js'
+import {workspaceStore} from '../workspace-store-path.js'
 import type {ValueKind} from './value-kind.js'
 
 /** An id, and what it is the id of. */
@@ -43,8 +44,7 @@ export const storedKinds = Object.keys(queries) as ValueKind[]
 export async function storedIds(kind: ValueKind, cwd: string): Promise<StoredId[]> {
   const sql = queries[kind]
   if (sql === undefined) return []
-  const path =
-    kind === 'node' ? join(process.env.HOME || homedir(), '.svc', 'mesh', 'mesh.db') : await workspaceStore(cwd)
+  const path = kind === 'node' ? join(process.env.HOME || homedir(), '.svc', 'mesh', 'mesh.db') : await storeOf(cwd)
   if (!existsSync(path)) return []
   const Driver = await loadDriver()
   const database = new Driver(path, {readonly: true, fileMustExist: true, timeout: busyMs})
@@ -56,12 +56,10 @@ export async function storedIds(kind: ValueKind, cwd: string): Promise<StoredId[
 }
 
 /** The store with the tasks of a workspace, which its settings select. */
-async function workspaceStore(cwd: string): Promise<string> {
+async function storeOf(cwd: string): Promise<string> {
   const {root, configPath} = discoverWorkspace(cwd)
   const {env} = process
   const file = configPath === undefined ? undefined : await readConfigFile(configPath)
   const {values} = resolveSettings(workspaceSettings, {env, file, userFile: await readUserConfig(env)})
-  // The module takes long to load, and few have another store.
-  if (values.journeyStore === 'project') return join(root, '.svc', 'store.db')
-  return (await import('../../orchestrator/index.js')).storePath(root, values)
+  return workspaceStore(root, values)
 }

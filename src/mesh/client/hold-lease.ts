@@ -2,6 +2,7 @@ import {pause} from '../../process/index.js'
 import type {ExecLease} from '../protocol/lease.js'
 import type {MeshClient} from './client.js'
 import {MeshHttpError} from './error.js'
+import {jittered} from './jitter.js'
 import type {GrantedLease} from './requests.js'
 import {retryDelayMs} from './retry.js'
 
@@ -186,10 +187,8 @@ class Holding implements HeldLease {
     return this.#deadlineMs - this.#options.monotonic()
   }
 
-  /** With a jitter of ±10 %, so that leases acquired at the same time are not renewed at the same time. */
   get #renewalMs(): number {
-    const {random = Math.random} = this.#options
-    return (this.#leaseMs / 3) * (0.9 + random() / 5)
+    return jittered(this.#leaseMs / 3, this.#options.random)
   }
 
   #repetitionMs(failed: number, error: unknown): number {

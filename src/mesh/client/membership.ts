@@ -3,6 +3,7 @@ import {pause} from '../../process/index.js'
 import type {HeartbeatReply, NodeRecord} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
 import {MeshHttpError} from './error.js'
+import {jittered} from './jitter.js'
 import type {HeartbeatRecord, JoinRecord} from './requests.js'
 
 /** Event of a membership. Contains no tokens. */
@@ -206,9 +207,6 @@ function intervalOf(event: Extract<MembershipEvent, {type: 'joined' | 'heartbeat
   const {next_heartbeat_ms: ms} = (event.type === 'heartbeat' ? event.reply : event.record) as Partial<HeartbeatReply>
   return typeof ms === 'number' && Number.isFinite(ms) ? Math.min(Math.max(ms, minMs), maxMs) : undefined
 }
-
-/** Adds a jitter of ±10 %, so that nodes started at the same time do not send at the same time. */
-const jittered = (ms: number, random: () => number) => ms * (0.9 + random() / 5)
 
 const backoffMs = (intervalMs: number, failures: number, random: () => number) =>
   jittered(Math.min(intervalMs * 2 ** (failures - 1), maxBackoffMs), random)

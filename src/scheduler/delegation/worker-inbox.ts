@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf} from '../../errors/index.js'
 import {
+  jittered,
   type MeshClient,
   type RemoteResult,
   readRemoteAck,
@@ -54,11 +55,12 @@ export class WorkerInbox {
       try {
         const isIdle = (await this.read(longPollMs)) === 0
         // A control plane that cannot wait responds at once.
-        if (isIdle) await sleep(config().meshRemoteResultPollIntervalSecs * 100, undefined, {signal})
+        if (isIdle) await sleep(jittered(config().meshRemoteResultPollIntervalSecs * 100), undefined, {signal})
       } catch (error) {
         if (signal.aborted) return
         log().debug({err: redacted(client, error)}, 'cannot read the results of delegated tasks')
-        await sleep(config().meshRemoteResultPollIntervalSecs * 1000, undefined, {signal}).catch(() => undefined)
+        const pauseMs = jittered(config().meshRemoteResultPollIntervalSecs * 1000)
+        await sleep(pauseMs, undefined, {signal}).catch(() => undefined)
       }
   }
 

@@ -7,6 +7,7 @@ import {
   configuredClient,
   type ExecLease,
   everyNode,
+  jittered,
   knownNodeId,
   type MeshClient,
   type Registry,
@@ -31,6 +32,8 @@ export interface NodePollerOptions {
   lease: Lease
   sources: SettingSources
   signal: AbortSignal
+  /** Returns numbers in [0, 1); default `Math.random`. */
+  random?: () => number
 }
 
 export interface NodePoller {
@@ -61,13 +64,16 @@ export function startNodePoller(context: TaskContext, {signal, ...options}: Node
 type Place = Omit<NodePollerOptions, 'signal'>
 
 async function pollWhileConfigured(context: TaskContext, place: Place, signal: AbortSignal): Promise<void> {
+  const {random = Math.random} = place
   /** Null before the first check. */
   let url: string | undefined | null = null
   let source: NodeSource | undefined
   let polledMs = Number.NEGATIVE_INFINITY
+  /** Drawn for each poll, so that daemons which started together do not poll together. */
+  let drawn = 0
   while (!signal.aborted) {
     const {controlUrl, meshPollIntervalSecs} = context.config
-    const intervalMs = meshPollIntervalSecs * 1000
+    const intervalMs = jittered(meshPollIntervalSecs * 1000, () => drawn)
     const wanted = intervalMs > 0 ? controlUrl : undefined
     try {
       if (wanted !== url) {
@@ -79,6 +85,7 @@ async function pollWhileConfigured(context: TaskContext, place: Place, signal: A
       }
       if (source !== undefined && performance.now() - polledMs >= intervalMs) {
         polledMs = performance.now()
+        drawn = random()
         await poll(context, place.lease, source, signal)
       }
     } catch (error) {

@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises'
-import {type MeshClient, MeshHttpError} from '../../mesh/index.js'
+import {jittered, type MeshClient, MeshHttpError} from '../../mesh/index.js'
 
 /** The operations of a control plane that a worker uses. */
 export type WorkerMesh = Pick<
@@ -21,6 +21,6 @@ export async function persist<T>(signal: AbortSignal, request: () => Promise<T>)
       return await request()
     } catch (error) {
       if (!(error instanceof MeshHttpError && error.isTransient)) throw error
-      await sleep(pauseMs, undefined, {signal}).catch(() => signal.throwIfAborted())
+      await sleep(jittered(pauseMs), undefined, {signal}).catch(() => signal.throwIfAborted())
     }
 }

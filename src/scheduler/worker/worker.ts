@@ -1,7 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {holdLockFile} from '../../files/index.js'
 import {logger} from '../../log/index.js'
-import {remoteTypes, type StoredMessage, workerLock} from '../../mesh/index.js'
+import {jittered, remoteTypes, type StoredMessage, workerLock} from '../../mesh/index.js'
 import type {Delegation} from './job.js'
 import {type JobOptions, type JobReport, runJob} from './run-job.js'
 import {clearWork} from './work-folder.js'
@@ -29,6 +29,8 @@ export interface WorkerOptions extends Omit<JobOptions, 'onStart'> {
   /** Stops the worker. */
   signal: AbortSignal
   onEvent?: ((event: WorkerEvent) => void) | undefined
+  /** Returns numbers in [0, 1); default `Math.random`. */
+  random?: (() => number) | undefined
 }
 
 /** Interval between two attempts to become the worker of this machine, ms. */
@@ -115,7 +117,7 @@ class Worker {
   async #claimNext(): Promise<void> {
     const {signal} = this.#options
     const startedMs = performance.now()
-    const waitMs = Math.min(this.#intervalMs, longestWaitMs)
+    const waitMs = jittered(Math.min(this.#intervalMs, longestWaitMs / 1.1), this.#options.random)
     try {
       const message = await this.#claim(waitMs)
       if (message !== undefined) return this.#start(message)
@@ -192,7 +194,7 @@ class Worker {
   }
 
   async #pauseAfter(error: Error): Promise<void> {
-    const nextMs = Math.min(this.#intervalMs * 2 ** this.#failures++, longestPauseMs)
+    const nextMs = jittered(Math.min(this.#intervalMs * 2 ** this.#failures++, longestPauseMs), this.#options.random)
     logger('svc.mesh').debug({err: error}, 'worker request failed')
     this.#onEvent({type: 'failed', error, failures: this.#failures, nextMs})
     await sleep(nextMs, undefined, {signal: this.#options.signal}).catch(() => undefined)

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import {readdir, readFile, writeFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
-import {remoteTypes, sealSecrets} from '../../../src/mesh/index.js'
+import {createMeshClient, remoteTypes, sealSecrets} from '../../../src/mesh/index.js'
 import {isRunning} from '../../../src/process/index.js'
+import {runWorker} from '../../../src/scheduler/index.js'
 import {loggingProxy} from '../../mesh/client/support/logging-proxy.js'
 import {scriptedInference} from '../../support/scripted-inference.js'
+import {temporaryFolder} from '../../support/temporary.js'
 import {until} from '../../support/until.js'
-import {endless, exec, sha256, startDelegation, startWorker} from './support/delegation.js'
+import {endless, exec, sha256, startDelegation, startWorker, workerOptions} from './support/delegation.js'
 
 /** Short leases, so that heartbeats are frequent, but long enough for a slow machine. */
 const shortLeases = {limits: {leaseMs: 6000}, safetyMs: 100}
@@ -177,6 +179,31 @@ console.log(process.env.SVC_TASK_UID); console.error('done')`)
     await worker.ended(3)
     assert.deepEqual(worker.ends(), ['unreadable', 'failed', 'failed'])
     assert.deepEqual(await parent.open(), [])
+  })
+
+  it('tries again after its interval with jitter if the control plane cannot be reached', async (t) => {
+    const mesh = createMeshClient({baseUrl: 'http://127.0.0.1:1', tokens: {}, retry: false})
+    t.after(() => mesh.close())
+    for (const [drawn, expected] of [
+      [0, 900],
+      [0.5, 1000],
+      [0.9999, 1100],
+    ] as const) {
+      const stop = new AbortController()
+      const delays: number[] = []
+      await runWorker({
+        ...workerOptions(mesh, await temporaryFolder(t)),
+        pollIntervalSecs: 1,
+        random: () => drawn,
+        signal: stop.signal,
+        onEvent(event) {
+          if (event.type !== 'failed') return
+          delays.push(event.nextMs)
+          stop.abort()
+        },
+      })
+      assert.deepEqual(delays, [expected])
+    }
   })
 
   it('does not run the tasks of an excluded sender', async (t) => {
