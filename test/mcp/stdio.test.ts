@@ -179,6 +179,7 @@ describe('mcp serve over stdio', {concurrency: 2}, () => {
       logging: {},
       completions: {},
       tasks: {list: {}, cancel: {}, requests: {tools: {call: {}}}},
+      extensions: {'io.modelcontextprotocol/skills': {}},
     })
     assert.match(client.getInstructions() ?? '', /svc_doubt_task/)
     await client.listTools()
