@@ -36,7 +36,7 @@ export {
   speechStatus,
   speechSummary,
 } from './speech-status.js'
-export type {FileGroup} from './structures.js'
+export type {FileGroup, HiddenCheck} from './structures.js'
 export {messageSettings} from './tables/a2a.js'
 export {appSettings} from './tables/app.js'
 export {assistantSettings} from './tables/assistant.js'
@@ -64,7 +64,7 @@ export {
 export {orchestratorBudgetSettings} from './tables/orchestrator-budgets.js'
 export {orchestratorDelegationSettings} from './tables/orchestrator-delegation.js'
 export {orchestratorExecSettings} from './tables/orchestrator-exec.js'
-export {orchestratorGateSettings} from './tables/orchestrator-gates.js'
+export {orchestratorGateSettings, orchestratorHarnessSettings} from './tables/orchestrator-gates.js'
 export {orchestratorCompactionSettings, orchestratorMemorySettings} from './tables/orchestrator-memory.js'
 export {orchestrationMigrationSettings} from './tables/orchestrator-migration.js'
 export {orchestratorPlanningSettings, testDecisionPolicySettings} from './tables/orchestrator-planning.js'

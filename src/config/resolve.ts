@@ -80,6 +80,7 @@ const unset = Symbol('unset')
  * An invalid variable is ignored with a warning, except for strict settings.
  * @throws config_variable if a variable of a strict setting is invalid
  * @throws config_type if a file contains a value of the wrong type: ignoring it would hide a typo
+ * @throws config_user_only if `Svc.toml` contains a setting that only the file of the user may contain
  */
 export function resolveSettings<R extends SettingRows>(
   table: SettingTable<R>,
@@ -92,7 +93,7 @@ export function resolveSettings<R extends SettingRows>(
       ...fromEnvironment(setting, env, warnings),
       ...fromEnvFile(setting, envFile, warnings),
       ...fromSpeechConfig(setting, speechConfig),
-      ...anchored(setting, fromFile(setting, file), file),
+      ...anchored(setting, fromWorkspaceFile(setting, file), file),
       ...fromUserFile(setting, userFile),
       ...fromImplied(setting, env, envFile),
     ]
@@ -171,6 +172,15 @@ function fromFile(setting: Setting, file: ConfigFile | undefined): Candidate[] {
     const value = acceptValue(setting, lookup(file.data, key.split('.')), {file: file.path, key})
     return value === undefined ? [] : [{source: 'file', name: key, value}]
   })
+}
+
+/** @throws config_user_only, config_type */
+function fromWorkspaceFile(setting: Setting, file: ConfigFile | undefined): Candidate[] {
+  const found = fromFile(setting, file)
+  const [first] = found
+  if (setting.userOnly && first !== undefined)
+    throw new SvcError('config_user_only', {file: file?.path ?? 'Svc.toml', key: first.name ?? ''})
+  return found
 }
 
 /** Relative paths in `Svc.toml` start at its directory, so that commands in subdirectories find the same files. */

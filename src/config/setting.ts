@@ -43,6 +43,8 @@ export interface Setting<T = unknown> {
   toml?: readonly string[]
   /** Variables of `env` that unset the value of the file if empty; other empty variables count as not set. */
   clears?: readonly string[]
+  /** Set only in `~/.svc/config.toml`, because workers can read and change `Svc.toml`. */
+  userOnly?: true
   /** Never printed: `config show` prints only that it is set. */
   secret?: true
   /** An invalid variable is an error. For other settings it is ignored with a warning. */

@@ -1,3 +1,4 @@
+import {isAbsolute} from 'node:path'
 import {isTable, isTextArray} from './toml.js'
 import {list, type SettingType} from './types.js'
 
@@ -52,4 +53,37 @@ function fileGroup(value: unknown): FileGroup | undefined {
   const {default_agent: agent} = value
   if (agent === undefined) return {name, patterns}
   return typeof agent === 'string' && agent.trim() !== '' ? {name, patterns, defaultAgent: agent.trim()} : undefined
+}
+
+/** A check that workers do not know: a command, programs to run, or a command with the files that it reads. */
+export interface HiddenCheck {
+  /** Undefined: the files are programs, which run one after another. */
+  command: readonly string[] | undefined
+  /** Absolute paths of files and folders. */
+  files: readonly string[]
+  /** Absolute path of the workspace that is checked; undefined: every workspace of the user. */
+  workspace: string | undefined
+}
+
+/** An array of tables with `command`, `files` or both, and perhaps `workspace`. */
+export const hiddenChecks = (): SettingType<readonly HiddenCheck[]> => ({
+  ...fileOnly,
+  expected: 'a list of tables, each with a command, files or both; paths are absolute',
+  accept(value) {
+    if (!Array.isArray(value)) return undefined
+    const checks = value.flatMap((item) => hiddenCheck(item) ?? [])
+    return checks.length === value.length ? checks : undefined
+  },
+})
+
+function hiddenCheck(value: unknown): HiddenCheck | undefined {
+  if (!isTable(value)) return undefined
+  const {command: given, files = [], workspace, ...others} = value
+  const command = given === undefined ? undefined : argv().accept(given)
+  const paths = [files, workspace ?? []].flat()
+  if (Object.keys(others).length > 0 || (given !== undefined && command === undefined)) return undefined
+  if (!isTextArray(files) || !isTextArray(paths) || !paths.every((path) => isAbsolute(path))) return undefined
+  return command === undefined && files.length === 0
+    ? undefined
+    : {command, files, workspace: workspace as string | undefined}
 }

@@ -202,6 +202,12 @@ const also = (spellings: readonly string[]) => (spellings.length === 0 ? '' : ` 
 
 const unique = (items: readonly string[]) => [...new Set(items.map((item) => item.trim()).filter(Boolean))]
 
+/** Name or number of a user of the system. */
+export const userName = (): SettingType<string> => {
+  const accept = (value: unknown) => (typeof value === 'string' && /^[\w.][\w.-]*\$?$/.test(value) ? value : undefined)
+  return {expected: 'the name of a user of this system', parse: accept, accept}
+}
+
 /** Comma-separated in text, an array in TOML. Items are trimmed; empty items and duplicates are dropped. */
 export const list = (): SettingType<readonly string[]> => ({
   expected: 'a list of words',

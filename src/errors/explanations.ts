@@ -159,6 +159,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'An environment variable has a value that its setting does not accept.',
     {variable: 'SVC_SPEECH_BACKEND', expected: 'one of auto, onnx-whisper, whisper', found: '"kaldi"'},
   ],
+  config_user_only: [
+    'The setting decides what workers can do or see, so only the settings file of the user may contain it.',
+    {file: 'Svc.toml', key: 'orchestrator.exec.user'},
+  ],
+  hidden_check_unusable: [
+    'A hidden check, its files or its workspace cannot be used. Neither its command nor its files are named, since workers may read this.',
+    {position: 2, reason: 'its file 1 does not exist'},
+  ],
   orchestrator_config_invalid: [
     'Each setting is valid on its own, but two of them contradict each other.',
     {faults: ['orchestrator.min_agents (4) is larger than orchestrator.max_agents (2)']},
@@ -850,6 +858,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The store of the workspace cannot be opened, and the fallback to the canonical store is not enabled.',
     {reason: 'Cannot open the database .svc/store.db: unable to open database file.'},
   ],
+  hidden_checks_unread: [
+    'The workspace has hidden checks, which only its daemon runs: no task is claimed or completed without it.',
+    {isRunning: false},
+  ],
   task_not_found: ['No task of this workspace has this id; it may have been pruned.', {task: 'T-0042'}],
   task_invalid: [
     'A field of the task is missing, too long, of the wrong type, or contradicts another.',
@@ -1094,6 +1106,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   exec_secret_missing: [
     'The daemon does not have the environment variables that the task requests.',
     {names: ['DEPLOY_KEY']},
+  ],
+  exec_user_unusable: [
+    'orchestrator.exec.user names a user as whom this process cannot run programs.',
+    {user: 'runner', reason: 'only root can run programs as another user'},
   ],
   exec_disabled: 'orchestrator.exec.enabled is false, so the workspace runs no command templates.',
   exec_template_missing: 'The task is for the exec processor, which runs named command templates only.',

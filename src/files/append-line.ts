@@ -5,12 +5,13 @@ import {writeFault} from './atomic-write.js'
 /**
  * Appends a value as one line of JSON. Creates the file and missing folders. The line is written in one call, so lines
  * of concurrent writers do not mix. If the file ends within a line, the value still gets a line of its own.
+ * @param mode permissions of a new file
  * @throws disk_full, file_unwritable
  */
-export async function appendJsonLine(path: string, value: object): Promise<void> {
+export async function appendJsonLine(path: string, value: object, mode = 0o666): Promise<void> {
   try {
     await mkdir(dirname(path), {recursive: true})
-    const file = await open(path, 'a+')
+    const file = await open(path, 'a+', mode)
     try {
       const start = (await endsWithinLine(file)) ? '\n' : ''
       await file.appendFile(`${start}${JSON.stringify(value)}\n`)

@@ -3,7 +3,9 @@ import {type HostProbe, probeHost, readHost} from '../mesh/index.js'
 import {
   type AffinityGroup,
   detectGroups,
+  type HiddenChecks,
   type OrchestratorConfig,
+  readHiddenChecks,
   readScopes,
   resolveOrchestratorConfig,
   type Scopes,
@@ -16,12 +18,14 @@ export interface LiveSettings {
   readonly probe: HostProbe
   readonly groups: readonly AffinityGroup[]
   readonly scopes: Scopes
+  readonly hiddenChecks: HiddenChecks | undefined
   readonly telemetry: Telemetry
 }
 
 /**
  * Reads all settings again. Nothing is applied unless everything is valid.
- * @throws orchestrator_config_invalid, config_type, document_unparsable
+ * @throws orchestrator_config_invalid, config_type, config_user_only, document_unparsable, hidden_check_unusable,
+ *   exec_user_unusable
  */
 export async function readLiveSettings(
   root: string,
@@ -30,7 +34,8 @@ export async function readLiveSettings(
   const {config, warnings} = resolveOrchestratorConfig(sources)
   const groups = config.affinityGroups.length > 0 ? config.affinityGroups : await detectGroups(root)
   const scopes = await readScopes(root)
+  const hiddenChecks = await readHiddenChecks(root, config, sources.userFile?.path)
   const {telemetry, warnings: more} = resolveTelemetry(sources)
   const probe = probeHost(sources.env, readHost())
-  return {settings: {config, probe, groups, scopes, telemetry}, warnings: [...warnings, ...more]}
+  return {settings: {config, probe, groups, scopes, hiddenChecks, telemetry}, warnings: [...warnings, ...more]}
 }

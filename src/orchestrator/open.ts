@@ -31,7 +31,7 @@ export interface Orchestrator extends MessageContext {
   /** Settings for the location of the store. */
   readonly places: StorePlaces
   readonly activeStore: ActiveStore
-  /** The source of `config`, `probe`, `telemetry`, `groups` and `scopes`: a reload replaces all of them at once. */
+  /** The source of `config`, `probe`, `telemetry`, `groups`, `scopes` and `hiddenChecks`: a reload replaces all of them at once. */
   readonly live: {current: LiveSettings}
   close(): void
 }
@@ -49,7 +49,7 @@ export interface OpenOptions {
 
 /**
  * Opens the orchestrator of a workspace with its settings, its store and the probed machine.
- * @throws orchestrator_config_invalid, config_type; orchestration_store_missing and the errors of stores
+ * @throws the errors of `readLiveSettings`; orchestration_store_missing and the errors of stores
  */
 export async function openOrchestrator({
   root,
@@ -87,6 +87,9 @@ export async function openOrchestrator({
     },
     get scopes() {
       return live.current.scopes
+    },
+    get hiddenChecks() {
+      return live.current.hiddenChecks
     },
     bus: new MessageBus(now, () => live.current.config),
     get startWorkflow() {

@@ -1,11 +1,13 @@
 import type {OrchStatusV1} from '../contracts/index.js'
-import {isHeld, loadOutlook, readLease, scaleUpThreshold} from '../scheduler/index.js'
+import {loadOutlook, scaleUpThreshold} from '../scheduler/index.js'
 import {
   type Agent,
   attentionBudget,
   emergencyStopOf,
   federationCache,
+  isHeld,
   listAgents,
+  readLease,
   reportContext,
   type TaskContext,
   type TaskStatus,

@@ -1,6 +1,7 @@
 import {once} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {KeptOutput, type OutputListener} from './kept-output.js'
+import {userIds} from './system-user.js'
 import {startTimer} from './timer.js'
 
 /** A program that inherits only what is listed here. */
@@ -9,6 +10,8 @@ export interface GroupCommand {
   cwd: string
   env: Readonly<Record<string, string>>
   timeoutMs: number
+  /** Runs as this user, without the groups of this process; default: the user of this process. */
+  user?: string | undefined
   /** Maximum number of bytes to keep of standard output and standard error together. */
   maxOutputBytes: number
 }
@@ -37,7 +40,7 @@ const pollMs = 20
  * Runs a program as the leader of its own process group, without a shell and without input. When it has ended, times
  * out or is aborted, the whole group receives SIGTERM and then SIGKILL; execa only signals the leader. A process that
  * leaves the group cannot be reached.
- * @throws the reason of the signal; errors of `onStart`; the system error if the program cannot be started
+ * @throws the reason of the signal; exec_user_unusable; errors of `onStart`; the system error if the program cannot be started
  */
 export async function runInGroup(
   command: GroupCommand,
@@ -47,12 +50,14 @@ export async function runInGroup(
   const {execa} = await import('execa')
   signal.throwIfAborted()
   const started = performance.now()
-  const {argv, cwd, env} = command
+  const {argv, cwd, env, user} = command
+  const identity = user === undefined ? {} : await userIds(user)
   const [program, ...args] = argv
   const child = execa(program, args, {
     cwd,
     env,
     extendEnv: false,
+    ...identity,
     detached: true,
     stdin: 'ignore',
     buffer: false,

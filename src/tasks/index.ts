@@ -56,9 +56,12 @@ export {
   type TaskListener,
   type WorkflowHandoff,
 } from './base/context.js'
+export {type DaemonLease, isHeld, leaseName, leaseTtlMs, readLease} from './base/daemon-lease.js'
 export {excerpt} from './base/excerpt.js'
 export type {Finding} from './base/finding.js'
 export type {AffinityGroup} from './base/groups.js'
+export type {HiddenChecks} from './base/hidden-checks.js'
+export {announceHiddenChecks} from './base/hidden-reader.js'
 export {
   displayAgent,
   displayOperation,
@@ -151,6 +154,9 @@ export {isLogged} from './events/level.js'
 export {appendLineage, appendPlanLineage, linkLineage} from './events/lineage.js'
 export {type Judgement, judgeEvidence} from './gates/judge-evidence.js'
 export {type Handoff, type HandoffResult, handoffTask, longestHandoff} from './handoff/handoff.js'
+export {readHiddenChecks} from './hidden/read-checks.js'
+export {answerHiddenRequest, type HiddenRequest, openHiddenRequests} from './hidden/requests.js'
+export {clearCopies, runHiddenChecks} from './hidden/run-checks.js'
 export {cancelRow} from './lifecycle/cancel.js'
 export {approveTask, localUser, reorderTask, retryTask} from './lifecycle/change.js'
 export {type ClaimRequest, freeDeadClaims, longestClaimMs, renewClaim, runLimit, takeClaim} from './lifecycle/claim.js'

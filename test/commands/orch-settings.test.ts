@@ -642,8 +642,6 @@ const gates: readonly Effect[] = [
     outcomes: {
       '["say"]': ['completed', 'Completed'],
       '["say", "break"]': ['behavioral', 'Queued', 'behavioral'],
-      '["unknown"]': ['behavioral', 'Queued', 'behavioral'],
-      '[]': ['behavioral', 'Queued', 'behavioral'],
     },
     see: completing({}),
   },

@@ -394,8 +394,8 @@ function fileWith(key: string, value: unknown): ConfigFile {
 }
 
 /** One setting with its sources, and all warnings. */
-function resolve(setting: string, env: Record<string, string>, file?: ConfigFile) {
-  const resolutions = tables.map((table) => resolveSettings(table, {env, file}))
+function resolve(setting: string, env: Record<string, string>, file?: ConfigFile, userFile?: ConfigFile) {
+  const resolutions = tables.map((table) => resolveSettings(table, {env, file, userFile}))
   const found = resolutions.flatMap(({settings}) => settings).find(({name}) => name === setting)
   assert.ok(found, setting)
   const {value, origin, overridden} = found
@@ -635,10 +635,48 @@ describe('settings of the file only', () => {
         )
     })
 
+  const check = {command: ['sh', '-c', 'true'], files: ['/checks/a.sh'], workspace: '/work'}
+  const ofTheUser: typeof cases = [
+    ['exec.user', undefined, ['runner', '1001', 'svc-runner$'], ['-runner', 'a b', 1001]],
+    [
+      'harness.hidden_checks',
+      undefined,
+      [
+        [],
+        [check],
+        [
+          {...check, command: undefined},
+          {...check, files: [], workspace: undefined},
+        ],
+      ],
+      [
+        check,
+        [{workspace: '/work'}],
+        [{...check, files: ['a.sh']}],
+        [{...check, workspace: 'work'}],
+        [{...check, command: []}],
+        [{...check, command: 'true'}],
+        [{...check, file: '/checks/a.sh'}],
+      ],
+    ],
+  ]
+  for (const [name, fallback, accepted, rejected] of ofTheUser)
+    it(`orchestrator.${name} is ${inspect(fallback)} unless the file of the user sets it`, () => {
+      const key = `orchestrator.${name}`
+      assert.deepEqual(resolve(key, {}).value, fallback)
+      for (const value of accepted) {
+        const file = fileWith(key, value)
+        assert.deepEqual(resolve(key, {}, undefined, file).value, value)
+        assert.throws(() => resolve(key, {}, file), {code: 'config_user_only'})
+      }
+      for (const value of rejected)
+        assert.throws(() => resolve(key, {}, undefined, fileWith(key, value)), {code: 'config_type'}, inspect(value))
+    })
+
   it('and settings with variables are all tested here', () => {
     const names = tables.flatMap((table) => resolveSettings(table, {env: {}}).settings.map(({name}) => name))
     const tested = new Set([
-      ...cases.map(([name]) => `orchestrator.${name}`),
+      ...[...cases, ...ofTheUser].map(([name]) => `orchestrator.${name}`),
       ...Object.values(variables).map(({setting}) => setting),
       'orchestrator.affinity_groups',
       'mesh.labels',

@@ -95,6 +95,7 @@ const sections: readonly (readonly [table: string, title: string])[] = [
   ['ide', 'Editor context'],
   ['orchestrator', 'Tasks and scheduling'],
   ['orchestrator.exec', 'Command templates'],
+  ['orchestrator.harness', 'Hidden checks'],
   ['orchestrator.socrates_policy', 'Confidence thresholds'],
   ['orchestrator.test_decision_policy', 'Test decisions'],
   ['orchestrator.tier_gate', 'Approval tiers'],

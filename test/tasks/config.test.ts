@@ -64,6 +64,7 @@ describe('the configuration of a workspace without settings', () => {
       'tierGate',
       'defaultAgentCapabilities',
       'exec',
+      'harness',
       'interruptionCalibration',
       'memory',
       'session',
@@ -96,6 +97,7 @@ describe('the configuration of a workspace without settings', () => {
       timeoutMs: 60_000,
       maxOutputBytes: 262_144,
       secrets: [],
+      user: undefined,
       templates: {},
     })
   })
@@ -142,6 +144,7 @@ describe('the configuration of a workspace', () => {
         timeoutMs: 60_000,
         maxOutputBytes: 262_144,
         secrets: [],
+        user: undefined,
         templates: {test: ['npm', 'test']},
       },
       attentionTlxWeights: {mental: 0.4, temporal: 0.25, frustration: 0.2, trustDiscount: 0.2},
@@ -244,6 +247,21 @@ describe('settings that contradict each other', () => {
         'orchestrator.planning_workflow_handoff_enabled requires orchestrator.planning_enabled',
       ],
     ],
+    [
+      '[orchestrator]\nbehavioral_gate_on_complete = true',
+      {},
+      [
+        'orchestrator.behavioral_gate_on_complete requires orchestrator.exec.enabled',
+        'orchestrator.behavioral_gate_on_complete requires orchestrator.behavioral_gate_command',
+      ],
+    ],
+    [
+      '[orchestrator]\nbehavioral_gate_on_complete = true\nbehavioral_gate_command = ["test", "tset"]\n' +
+        'exec = {enabled = true, templates = {test = ["true"]}}',
+      {},
+      ['orchestrator.behavioral_gate_command requires orchestrator.exec.templates.tset'],
+    ],
+    ['[orchestrator]\nbehavioral_gate_command = ["test"]', {}, []],
     [
       `[orchestrator]
 min_agents = 9

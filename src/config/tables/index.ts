@@ -25,7 +25,7 @@ import {
 import {orchestratorBudgetSettings} from './orchestrator-budgets.js'
 import {orchestratorDelegationSettings} from './orchestrator-delegation.js'
 import {orchestratorExecSettings} from './orchestrator-exec.js'
-import {orchestratorGateSettings} from './orchestrator-gates.js'
+import {orchestratorGateSettings, orchestratorHarnessSettings} from './orchestrator-gates.js'
 import {orchestratorCompactionSettings, orchestratorMemorySettings} from './orchestrator-memory.js'
 import {orchestrationMigrationSettings} from './orchestrator-migration.js'
 import {orchestratorPlanningSettings, testDecisionPolicySettings} from './orchestrator-planning.js'
@@ -50,6 +50,7 @@ export const orchestratorTables: readonly SettingTable[] = [
   orchestratorBudgetSettings,
   orchestratorRoutingSettings,
   orchestratorGateSettings,
+  orchestratorHarnessSettings,
   orchestratorPlanningSettings,
   testDecisionPolicySettings,
   socratesPolicySettings,

@@ -1,6 +1,6 @@
 import {sectionSettings} from '../setting.js'
 import {argv, tableOf} from '../structures.js'
-import {boolean, integer, list, milliseconds} from '../types.js'
+import {boolean, integer, list, milliseconds, userName} from '../types.js'
 
 /** Tasks that run local programs. Set only in the file, so that no environment variable can enable them. */
 export const orchestratorExecSettings = sectionSettings('orchestrator.exec', () => ({
@@ -18,6 +18,11 @@ export const orchestratorExecSettings = sectionSettings('orchestrator.exec', () 
     type: integer({min: 1, max: 2 ** 30}),
     default: 2 ** 18,
     doc: 'Bytes of program output to keep: a quarter from its beginning, the rest from its end.',
+  },
+  user: {
+    type: userName(),
+    userOnly: true,
+    doc: 'User of this system as whom programs run; the daemon must then run as root.',
   },
   secrets: {
     type: list(),

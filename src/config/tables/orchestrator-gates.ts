@@ -1,4 +1,5 @@
 import {sectionSettings} from '../setting.js'
+import {hiddenChecks} from '../structures.js'
 import {boolean, choice, integer, list, number} from '../types.js'
 
 /** Maximum number of times that a gate returns the same task. */
@@ -105,5 +106,15 @@ export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
     env: ['SVC_ORCHESTRATOR_TRUST_GATE_RELAX_MIN_RELIABILITY'],
     default: 0.85,
     doc: 'Minimum reliability of an agent for these exemptions.',
+  },
+}))
+
+/** What a task must show in addition to what it is told. */
+export const orchestratorHarnessSettings = sectionSettings('orchestrator.harness', () => ({
+  hiddenChecks: {
+    type: hiddenChecks(),
+    secret: true,
+    userOnly: true,
+    doc: 'Checks that workers do not know, each with a command, files or both, and perhaps a workspace.',
   },
 }))

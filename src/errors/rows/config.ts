@@ -25,6 +25,18 @@ export const configErrors = rows(() => ({
       `${p.variable} must be ${p.expected}, not ${p.found}.`,
     hint: (p: {variable: string; expected: string}) => `Set ${p.variable} to ${p.expected}, or unset it.`,
   }),
+  config_user_only: usage({
+    http: 500,
+    message: (p: {file: string; key: string}) =>
+      `${p.file}: ${p.key} cannot be set in this file, because workers can read and change it.`,
+    hint: 'Move it to ~/.svc/config.toml, then run `svc config check`.',
+  }),
+  hidden_check_unusable: usage({
+    http: 500,
+    message: (p: {position: number; reason: string}) =>
+      `Hidden check ${p.position} of orchestrator.harness.hidden_checks cannot be used: ${p.reason}.`,
+    hint: 'Correct it in ~/.svc/config.toml; until then, no task is started.',
+  }),
   orchestrator_config_invalid: usage({
     http: 500,
     message: (p: {faults: readonly string[]}) =>

@@ -34,6 +34,16 @@ export const orchestratorErrors = rows(() => ({
     message: (p: {reason: string}) => `Cannot use the task store of this workspace. ${p.reason}`,
     hint: 'Restore .svc/store.db, or use the canonical store in your home directory with SVC_WORKSPACE_JOURNEY_FALLBACK_CANONICAL=1.',
   }),
+  hidden_checks_unread: unavailable({
+    message: (p: {isRunning: boolean}) =>
+      p.isRunning
+        ? 'The daemon has not read the hidden checks of this workspace.'
+        : 'The daemon runs the hidden checks of this workspace, and it is not running.',
+    hint: (p: {isRunning: boolean}) =>
+      p.isRunning
+        ? 'Run `svc daemon call orch.reload_config`, then repeat the command.'
+        : 'Run `svc daemon start`, then repeat the command.',
+  }),
   task_not_found: notFound({
     message: (p: {task: string}) => `Task ${p.task} does not exist in this workspace.`,
     hint: 'Run `svc orch tasks` to list the tasks.',

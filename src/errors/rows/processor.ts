@@ -37,6 +37,10 @@ export const processorErrors = rows(() => ({
     message: (p: {names: readonly string[]}) => `The secrets of the task have no value: ${p.names.join(', ')}.`,
     hint: 'Set the environment variables of these names for the daemon, then retry the task.',
   }),
+  exec_user_unusable: conflict({
+    message: (p: {user: string; reason: string}) => `Commands cannot run as the user ${p.user}: ${p.reason}.`,
+    hint: 'Correct orchestrator.exec.user in ~/.svc/config.toml, or run the daemon as root.',
+  }),
   exec_disabled: conflict({
     http: 403,
     message: () => 'Commands are disabled in this workspace.',

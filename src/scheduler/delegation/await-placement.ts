@@ -1,6 +1,13 @@
 import {watchStore} from '../../store/index.js'
-import {type Accepted, delegationOfTask, labelOf, requireRow, type TaskContext} from '../../tasks/index.js'
-import {isHeld, readLease} from '../loop/lease.js'
+import {
+  type Accepted,
+  delegationOfTask,
+  isHeld,
+  labelOf,
+  readLease,
+  requireRow,
+  type TaskContext,
+} from '../../tasks/index.js'
 
 /** Checks without a reported write, ms: a write of another machine is not reported. */
 const pollMs = 250

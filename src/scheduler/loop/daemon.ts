@@ -26,6 +26,7 @@ import type {Processor} from '../processors/processor.js'
 import {type ResourceSample, readResources, resourceUsage} from '../scaling/load.js'
 import {scalingTick} from '../scaling/tick.js'
 
+import {HiddenRuns} from './hidden-runs.js'
 import {type Lease, releaseLease, renewalMs, renewLease, requireLease, takeLease} from './lease.js'
 import {recoverRuns} from './recover.js'
 import {type Run, startRun} from './run-task.js'
@@ -84,6 +85,7 @@ export async function runDaemon(context: TaskContext, options: DaemonOptions): P
   const loop = new Loop(context, lease, options)
   try {
     const recovered = recoverRuns(context, lease)
+    await loop.hidden.start()
     loop.companions = [options.delegator?.(lease), options.workflows?.()].filter((each) => each !== undefined)
     options.onReady?.(lease, recovered)
     await loop.run()
@@ -125,6 +127,7 @@ class Loop {
   readonly #stopWatching: () => void
   /** The error that ended the loop. */
   fault: unknown
+  readonly hidden: HiddenRuns
   companions: readonly Companion[] = []
   #wake: () => void = () => undefined
   /** Brings the end of the current pause forward after a reported write. */
@@ -135,6 +138,7 @@ class Loop {
     this.#lease = lease
     this.#options = options
     this.#sessions = sessionsOf(context)
+    this.hidden = new HiddenRuns(context, lease)
     this.#watchedSince = context.now()
     this.#lastEvent = lastEventId(context)
     this.#stopWatching =
@@ -173,6 +177,7 @@ class Loop {
     if (!hasChanged && !isTick) return
     this.#endLostRuns()
     this.#dispatch()
+    this.hidden.wake()
     for (const companion of this.companions) companion.wake()
     this.emitEvents()
   }
@@ -191,6 +196,7 @@ class Loop {
       await Promise.race([Promise.all(ended), sleep(drainPollMs)])
     }
     await companions
+    await this.hidden.stop()
   }
 
   /** Ends all runs. If the lease has been taken over, their tasks belong to the new holder and are not queued again. */
@@ -199,11 +205,12 @@ class Loop {
     for (const run of this.#runs.values()) run.end(isReplaced ? 'claim_lost' : 'draining')
   }
 
-  /** Keeps the lease and ends cancelled tasks while draining. */
+  /** Keeps the lease, ends cancelled tasks and runs hidden checks while draining. */
   #whileDraining(): void {
     try {
       this.#renew()
       this.#endLostRuns()
+      this.hidden.wake()
     } catch (error) {
       if (!isErrorOf(error, 'store_busy')) this.fault ??= error
     }

@@ -1,28 +1,19 @@
 import os from 'node:os'
 import {SvcError} from '../../errors/index.js'
-import {isAlive, processStart} from '../../process/index.js'
-import {appendEvent, type TaskContext} from '../../tasks/index.js'
+import {processStart} from '../../process/index.js'
+import {
+  appendEvent,
+  isHeld,
+  type DaemonLease as Lease,
+  leaseTtlMs,
+  leaseName as name,
+  readLease,
+  type TaskContext,
+} from '../../tasks/index.js'
 
-/** The row of the process that runs the tasks of a workspace. */
-export interface Lease {
-  holder: string
-  host: string
-  pid: number
-  /** Start time of the process as reported by the system, which distinguishes processes with a reused pid. */
-  process_start: string
-  /** Fencing token of the holder's term; increases with every term. */
-  fence: number
-  acquired_at_ms: number
-  expires_at_ms: number
-}
+export type {Lease}
 
-const name = 'daemon'
-/** Duration of the lease without renewal, ms; it is renewed several times within this period. */
-export const leaseTtlMs = 15_000
 export const renewalMs = 3000
-
-export const readLease = ({store, repositoryId}: TaskContext): Lease | undefined =>
-  store.get<Lease>('SELECT * FROM orch_leases WHERE repository_id = ? AND name = ?', [repositoryId, name])
 
 /**
  * Takes the lease if it is free: there is no holder, its term is over, or its process on this machine has ended. A term
@@ -56,14 +47,6 @@ ON CONFLICT DO UPDATE SET holder = excluded.holder, host = excluded.host, pid = 
     appendEvent(context, {type: 'daemon_started', holder, fence: lease.fence})
     return lease
   })
-}
-
-/** True if the holder of a lease seems to be running. */
-export function isHeld({host, pid, process_start: start, expires_at_ms: expires}: Lease, at: number): boolean {
-  const isInTerm = expires > at && expires <= at + leaseTtlMs
-  if (host !== os.hostname()) return isInTerm
-  // On this machine the process itself is more reliable than a clock, if its start time identifies it.
-  return isAlive(pid, start) && (start !== '' || isInTerm)
 }
 
 /**

@@ -217,6 +217,8 @@ function checkTask(
   if (secrets.length > 0 && task.processor !== 'exec') throw reject('only commands can use secrets')
   if (!meetsRequirements(parseCapabilities(settings.capabilities), requirements))
     throw reject('this node lacks a required capability')
+  if (task.processor === 'exec' && settings.config.exec.user !== undefined)
+    throw reject('this node runs commands as another user, which cannot use its work folder')
   if (task.processor === 'exec') planExec(task, {...settings.config.exec, root: ''})
 }
 

@@ -12,6 +12,7 @@ import {
   orchestratorDelegationSettings,
   orchestratorExecSettings,
   orchestratorGateSettings,
+  orchestratorHarnessSettings,
   orchestratorMemorySettings,
   orchestratorPlanningSettings,
   orchestratorRoutingSettings,
@@ -49,6 +50,7 @@ type FlatValues = Values<typeof orchestratorSettings> &
 /** All orchestrator settings. Times end in `Ms` or `Secs`. */
 export type OrchestratorConfig = Readonly<FlatValues> & {
   readonly exec: Readonly<Values<typeof orchestratorExecSettings>>
+  readonly harness: Readonly<Values<typeof orchestratorHarnessSettings>>
   readonly session: Readonly<Values<typeof orchestratorSessionSettings>>
   readonly memory: Readonly<Values<typeof orchestratorMemorySettings>>
   readonly compaction: Readonly<Values<typeof orchestratorCompactionSettings>>
@@ -92,6 +94,7 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
     ...read(orchestratorDelegationSettings),
     ...mesh,
     exec: read(orchestratorExecSettings),
+    harness: read(orchestratorHarnessSettings),
     session: read(orchestratorSessionSettings),
     memory: read(orchestratorMemorySettings),
     compaction: read(orchestratorCompactionSettings),
@@ -133,6 +136,7 @@ function contradictions(config: OrchestratorConfig): string[] {
       askForHelpThreshold,
     ),
     withoutPlanning(config),
+    withoutCommands(config),
   ].flat()
 }
 
@@ -147,6 +151,23 @@ function withoutPlanning(config: OrchestratorConfig): string[] {
   return Object.entries(dependents).flatMap(([name, isOn]) =>
     isOn ? [`orchestrator.${name} requires orchestrator.planning_enabled`] : [],
   )
+}
+
+/** A behavioral gate that cannot run would refuse every task. */
+function withoutCommands({
+  behavioralGateOnComplete,
+  behavioralGateCommand: commands,
+  exec,
+}: OrchestratorConfig): string[] {
+  if (!behavioralGateOnComplete) return []
+  const missing = commands.filter((name) => !Object.hasOwn(exec.templates, name))
+  return [
+    ...(exec.enabled ? [] : ['orchestrator.behavioral_gate_on_complete requires orchestrator.exec.enabled']),
+    ...(commands.length > 0
+      ? []
+      : ['orchestrator.behavioral_gate_on_complete requires orchestrator.behavioral_gate_command']),
+    ...missing.map((name) => `orchestrator.behavioral_gate_command requires orchestrator.exec.templates.${name}`),
+  ]
 }
 
 const atMost = (lower: string, low: number, upper: string, high: number): string[] =>

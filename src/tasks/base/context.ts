@@ -4,6 +4,7 @@ import type {Store} from '../../store/index.js'
 import type {Telemetry} from '../../telemetry/index.js'
 import type {OrchestratorConfig} from './config.js'
 import type {AffinityGroup} from './groups.js'
+import type {HiddenChecks} from './hidden-checks.js'
 import type {TaskStatus} from './vocabulary.js'
 
 /** Agent name -> patterns of the files that it may write. An agent without an entry may write every file. */
@@ -37,6 +38,8 @@ export interface TaskContext {
   readonly listeners: readonly TaskListener[]
   /** Files that agents may write. */
   readonly scopes: Scopes
+  /** Checks that workers do not know; undefined if the settings of this process contain none for the workspace. */
+  readonly hiddenChecks: HiddenChecks | undefined
   /** Unix milliseconds. */
   readonly now: () => number
   /** Random number in [0, 1). */

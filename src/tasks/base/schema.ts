@@ -478,5 +478,9 @@ INSERT INTO plan_test_decisions
 ALTER TABLE orch_tasks ADD COLUMN ended_generation INTEGER;
 ALTER TABLE orch_tasks ADD COLUMN ended_reply TEXT;
 `,
+  `
+ALTER TABLE orch_task_evidence ADD COLUMN hidden_request TEXT;
+ALTER TABLE orch_task_evidence ADD COLUMN hidden_passed INTEGER;
+`,
   livesTable,
 )

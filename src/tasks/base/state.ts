@@ -22,6 +22,8 @@ interface StoredState {
   /** Time of the last activity before the latest `orchestrator_idle` event, Unix ms. */
   idle_since_ms: number
   mesh_nodes: PolledNodes
+  /** The daemon has read hidden checks, which every completion must pass. */
+  hidden_checks: true
 }
 
 /** An emergency stop: nothing is accepted or started until the orchestrator is started again. */

@@ -9,6 +9,7 @@ import {type Collected, collectEvidence} from '../evidence/collect.js'
 import {readEvaluation, storeEvaluation} from '../evidence/evidence-rows.js'
 import {type Evaluation, evaluateGates} from '../gates/gates.js'
 import {isChanged} from '../gates/harness-state.js'
+import {awaitHiddenChecks, extendClaim} from '../hidden/requests.js'
 import {longestClaimMs} from '../lifecycle/claim.js'
 import {
   completeRow,
@@ -66,7 +67,7 @@ export interface Judged {
  * Completes a task in progress if the completion gates accept it: its locks are released, its agent keeps the affinity
  * to its files, and its dependants are queued. Otherwise the task is queued again with the findings in its description,
  * or fails if a gate has returned it too often. A repeated request under the same claim has the same result.
- * @throws task_not_found, invalid_transition, claim_required, claim_lost; the reason of the signal
+ * @throws task_not_found, invalid_transition, claim_required, claim_lost, hidden_checks_unread; the reason of the signal
  */
 export async function completeTask(
   context: TaskContext,
@@ -83,7 +84,7 @@ export async function completeTask(
 
 /**
  * Collects the evidence for a completion and evaluates the gates. Changes nothing but the end of the claim, which is
- * extended for the duration of the checks.
+ * extended for the duration of the checks. The daemon must be running if the workspace has hidden checks.
  * @throws as `completeTask`
  */
 export async function judgeCompletion(
@@ -96,24 +97,21 @@ export async function judgeCompletion(
   const row = requireRow(context, id)
   requireClaim(row, finisher)
   requireStatus(row, ['InProgress'], 'Completed')
-  extendClaim(context, row)
+  extendForChecks(context, row)
   const collected = await collectEvidence(context, row, result, {runsChecks: true, signal, onStart: onCheck})
+  const judged = {id, result, finisher, generation: row.claim_generation, collected}
   const evaluation = evaluateGates(collected.evidence)
-  return {id, result, finisher, generation: row.claim_generation, collected, evaluation}
+  // Work that another gate refuses is not worth a run, and the worker learns less from fewer answers.
+  if (evaluation.blocking !== undefined) return {...judged, evaluation}
+  const hiddenPassed = await awaitHiddenChecks(context, row, signal)
+  return {...judged, evaluation: evaluateGates({...collected.evidence, hiddenPassed})}
 }
 
 /** Extends a client's claim until the checks have ended, with some time to inspect the files. */
-function extendClaim(
-  {store, config, now}: TaskContext,
-  {id, claim_generation: generation, claim_expires_ms: expires}: TaskRow,
-): void {
-  if (expires === null || !config.behavioralGateOnComplete || config.behavioralGateCommand.length === 0) return
-  const needed = config.behavioralGateCommand.length * config.exec.timeoutMs + inspectionMs
-  store.run(
-    `UPDATE orch_tasks SET claim_expires_ms = max(claim_expires_ms, ?)
-WHERE id = ? AND status = 'InProgress' AND claim_generation = ?`,
-    [now() + Math.min(needed, longestClaimMs), id, generation],
-  )
+function extendForChecks(context: TaskContext, row: TaskRow): void {
+  const {behavioralGateOnComplete, behavioralGateCommand: commands, exec} = context.config
+  if (!behavioralGateOnComplete || commands.length === 0) return
+  extendClaim(context, row, Math.min(commands.length * exec.timeoutMs + inspectionMs, longestClaimMs))
 }
 
 const inspectionMs = 60_000

@@ -16,13 +16,6 @@ export const behavioral: Gate = {
           'No command is configured. Set orchestrator.behavioral_gate_command, or turn off behavioral_gate_on_complete.',
         ),
       ]
-    if (!config.exec.enabled)
-      return [
-        error(
-          'behavioral/exec-disabled',
-          'No command can be run, because orchestrator.exec.enabled is false. A person must set it to true in Svc.toml, or turn off behavioral_gate_on_complete.',
-        ),
-      ]
     return templates.flatMap((template) => {
       const result = latestResult(checks, template, 'verified')
       if (result === undefined)

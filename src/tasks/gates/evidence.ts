@@ -98,6 +98,8 @@ export interface CompletionEvidence {
   observations: readonly Finding[]
   checks: readonly CheckResult[]
   harness: Harness
+  /** Whether the hidden checks passed; absent if there are none, or if they have not run yet. */
+  hiddenPassed?: boolean | undefined
   context: EvidenceContext | undefined
   /** Text of the context envelope in which citations are looked up; undefined without an envelope. */
   envelopeText: string | undefined

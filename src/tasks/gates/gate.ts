@@ -31,5 +31,6 @@ export const gateNames = [
   'links',
   'grounding',
   'socrates',
+  'hidden',
 ] as const
 export type GateName = (typeof gateNames)[number]

@@ -6,6 +6,7 @@ import {error, fails, limitFindings} from './findings.js'
 import type {Gate, GateFamily, GateMode, GateName} from './gate.js'
 import {grounding} from './grounding.js'
 import {harness} from './harness.js'
+import {hidden} from './hidden.js'
 import {links} from './links.js'
 import {research} from './research.js'
 import {socrates} from './socrates.js'
@@ -23,6 +24,7 @@ export const gates: readonly Gate[] = [
   links,
   grounding,
   socrates,
+  hidden,
 ]
 
 /** `relaxed`: the gate failed, but the agent is exempted because it is reliable. */

@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import {requireAgent} from '../agents/agent-rows.js'
 import type {TaskContext} from '../base/context.js'
+import {requireHiddenChecksRead} from '../base/hidden-reader.js'
 import {displayTask} from '../base/ids.js'
 import type {AgentActivity} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
@@ -31,13 +32,14 @@ export interface ClaimRequest {
 /**
  * Claims the next external task for a client. The client must send heartbeats, and must complete or fail the task with
  * the returned generation. Expired claims are released first.
- * @throws no_task_to_claim, agent_not_found, stopped
+ * @throws no_task_to_claim, agent_not_found, stopped, hidden_checks_unread
  */
 export function takeClaim(context: TaskContext, {owner, agent, ttlMs}: ClaimRequest): Started {
   // In a transaction of its own: released claims stay released even if there is no task to claim.
   freeDeadClaims(context)
   return context.store.transaction(() => {
     requireNotStopped(context)
+    requireHiddenChecksRead(context)
     const agentId = agent === undefined ? undefined : requireAgent(context, agent).id
     const expiresAtMs = context.now() + claimTtlMs(context, ttlMs)
     const started = startExternal(context, agentId, {owner, expiresAtMs})

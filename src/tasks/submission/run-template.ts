@@ -12,6 +12,8 @@ export interface ExecOptions extends ExecPolicy {
   maxOutputBytes: number
   /** Environment of this process, from which a command inherits a few harmless variables and its secrets. */
   env: Readonly<Record<string, string | undefined>>
+  /** User as whom commands run; default: the user of this process. */
+  user?: string | undefined
 }
 
 export interface TemplateEnd extends GroupEnd {
@@ -37,7 +39,7 @@ const taskVariables: readonly (readonly [variable: string, of: (task: Task) => s
 
 /**
  * Runs the command template of a task in the workspace root, in its own process group.
- * @throws the errors of `planExec`, exec_secret_missing, the reason of the signal, task_run_failed if the program cannot be started; system
+ * @throws the errors of `planExec`, exec_secret_missing, exec_user_unusable, the reason of the signal, task_run_failed if the program cannot be started; system
  *   errors that another attempt may not meet
  */
 export async function runTemplate(
@@ -47,9 +49,9 @@ export async function runTemplate(
   listener: GroupListener = {},
 ): Promise<TemplateEnd> {
   const argv = planExec(task, options)
-  const {root: cwd, maxOutputBytes} = options
+  const {root: cwd, maxOutputBytes, user} = options
   const timeoutMs = task.task_timeout_ms ?? options.timeoutMs
-  const command = {argv, cwd, env: environment(options.env, task), timeoutMs, maxOutputBytes}
+  const command = {argv, cwd, env: environment(options, task), timeoutMs, maxOutputBytes, user}
   const end = await runInGroup(command, signal, listener).catch((error: unknown) => {
     signal.throwIfAborted()
     throw startError(task.exec?.template ?? '', argv[0], error)
@@ -57,12 +59,12 @@ export async function runTemplate(
   return {...end, program: argv[0], failure: failureOf(end, timeoutMs)}
 }
 
-function environment(parent: ExecOptions['env'], task: Task): Record<string, string> {
+function environment({env: parent, user}: ExecOptions, task: Task): Record<string, string> {
   const secrets = secretValues(task.exec ?? {}, parent)
   for (const value of Object.values(secrets)) registerSecret(value)
   const variables = [
     ...Object.entries(secrets),
-    ...Object.entries(inheritedEnvironment(parent)),
+    ...Object.entries(inheritedEnvironment(parent, user)),
     ...taskVariables.map(([name, of]) => [name, of(task)] as const),
   ]
   return Object.fromEntries(
@@ -86,7 +88,7 @@ function startError(template: string, program: string, error: unknown): unknown 
   return new SvcError('task_run_failed', {reason}, {cause: error})
 }
 
-function failureOf({timedOut, exitCode, signal}: GroupEnd, timeoutMs: number): string | undefined {
+export function failureOf({timedOut, exitCode, signal}: GroupEnd, timeoutMs: number): string | undefined {
   if (timedOut) return `timed out after ${timeoutMs} ms`
   if (signal !== null) return `was terminated by ${signal}`
   return exitCode === 0 ? undefined : `exited with status ${exitCode}`

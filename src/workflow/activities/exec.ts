@@ -40,6 +40,7 @@ export const execExecutor: Executor<'exec'> = {
     const [program = '', ...rest] = argv
     const limit = json ? maxJsonBytes : maxOutputBytes
     const output = new ProgramOutputs(call, limit)
+    const {user} = context.config.exec
     let end: GroupEnd | undefined
     try {
       end = await runInGroup(
@@ -47,13 +48,14 @@ export const execExecutor: Executor<'exec'> = {
           argv: [program, ...rest],
           cwd: await folderOf(context.root, cwd),
           env: {
-            ...inheritedEnvironment(ports.env),
+            ...inheritedEnvironment(ports.env, user),
             ...env,
             SVC_WORKFLOW_RUN_ID: key.runId,
             SVC_WORKFLOW_ATTEMPT: String(attempt),
             [marker]: markerOf(key),
           },
           timeoutMs: Number.POSITIVE_INFINITY,
+          user,
           maxOutputBytes: limit,
         },
         signal,

@@ -25,6 +25,7 @@ import {
   tinyModel,
   unverifiable,
   withFiles,
+  withHiddenCheck,
   withoutFiles,
   withStore,
 } from './hint-states.js'
@@ -123,6 +124,17 @@ export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly H
     steps: ['orch status'],
     mend: {files: {'Svc.toml': '[engine]\nthreads = 4\n'}},
     again: true,
+  },
+  config_user_only: {
+    toml: '[orchestrator.exec]\nuser = "nobody"\n',
+    steps: ['orch status'],
+    mend: {files: {'Svc.toml': ''}},
+    again: true,
+  },
+  hidden_checks_unread: {
+    steps: [`orch ${external}`, withHiddenCheck, 'orch claim --as me'],
+    again: true,
+    cleanup: ['daemon stop'],
   },
   orchestrator_config_invalid: {
     toml: '[orchestrator]\nmin_agents = 4\nmax_agents = 2\n',

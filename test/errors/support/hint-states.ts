@@ -277,6 +277,14 @@ async function linkWithout(source: string, target: string, without: readonly str
   }
 }
 
+/** From now on, the settings of the user, which are not in the workspace, have a hidden check. */
+export const withHiddenCheck: Act = async ({cwd, env, after}) => {
+  const home = `${cwd}-home`
+  after(() => rm(home, {recursive: true, force: true}))
+  await writeFiles(home, {'.svc/config.toml': '[[orchestrator.harness.hidden_checks]]\ncommand = ["true"]\n'})
+  env.HOME = home
+}
+
 /** Runs a command of an installation that lacks some of its files. */
 export const withoutFiles =
   (line: string, ...without: readonly string[]): Act =>

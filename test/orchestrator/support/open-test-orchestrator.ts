@@ -20,6 +20,8 @@ export interface TestOptions {
   /** `Svc.toml` of the workspace. */
   toml?: string
   env?: Readonly<Record<string, string>>
+  /** Path of `config.toml` of the user. */
+  userConfig?: string
   /** An existing workspace, opened as by another process. */
   root?: string
   /** Shared by several handles, or real time. */
@@ -32,13 +34,14 @@ export const startMs = 1_764_000_000_000
 /** Opens a workspace in a temporary folder, as a process would. Changes nothing outside the folder. */
 export async function openTestOrchestrator(
   test: Pick<TestContext, 'after'>,
-  {toml = '', env = {}, root, clock = {ms: startMs}}: TestOptions = {},
+  {toml = '', env = {}, userConfig, root, clock = {ms: startMs}}: TestOptions = {},
 ): Promise<TestOrchestrator> {
   const folder = root ?? (await temporaryFolder(test))
   if (root === undefined) await addEmptyStore(folder)
   if (root === undefined || toml !== '') await writeFiles(folder, {'Svc.toml': toml})
   const file = await readConfigFile(join(folder, 'Svc.toml'))
-  const sources = {env: {SVC_DATA_DIR: join(folder, 'data'), ...env}, file}
+  const userFile = userConfig === undefined ? undefined : await readConfigFile(userConfig)
+  const sources = {env: {SVC_DATA_DIR: join(folder, 'data'), ...env}, file, userFile}
   const frozen: Clock = clock === 'real' ? {ms: 0} : clock
   const orchestrator = await openOrchestrator({
     root: folder,

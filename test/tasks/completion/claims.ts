@@ -1,10 +1,16 @@
-import {rm, stat, utimes} from 'node:fs/promises'
+import {chmod, rm, stat, utimes} from 'node:fs/promises'
 import {join} from 'node:path'
+import type {TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import {randomSource} from '../../../src/sampling/index.js'
 import {type Completion, cancelTask} from '../../../src/tasks/index.js'
+import {ScriptedProcessor, startDaemon} from '../../orchestrator/support/daemon.js'
 import {type Claimed, enforced, type GatedWorkspace, gatedWorkspace, type Result} from './gated-workspace.js'
+import {completeVisibly, hiddenSettings, hiddenShapes, visibleTemplates} from './hidden-claims.js'
+
+/** The kind in which the work is wrong, and not the evidence. */
+export const hiddenKind = 'passes the visible check, fails the hidden one'
 
 /** Ways in which a claim that work is done can be false. */
 export const falseKinds = [
@@ -15,15 +21,25 @@ export const falseKinds = [
   'invented figure or citation',
   'failed command reported as passed',
   'untested edit',
+  hiddenKind,
 ] as const
 export type FalseKind = (typeof falseKinds)[number]
 
-/** A workspace in which all gates are enforced; `test` runs before every completion. */
-export const enforcedWorkspace = (t: Parameters<typeof gatedWorkspace>[0]): Promise<GatedWorkspace> =>
-  gatedWorkspace(t, {
+/** A workspace in which all gates are enforced; `test` and a hidden check run before every completion. */
+export async function enforcedWorkspace(t: TestContext): Promise<GatedWorkspace & {hiddenFolder: string}> {
+  const {folder: hiddenFolder, userConfig} = await hiddenSettings(t)
+  const workspace = await gatedWorkspace(t, {
     toml: 'behavioral_gate_on_complete = true\nbehavioral_gate_command = ["test"]\n',
     env: enforced,
+    templates: visibleTemplates,
+    userConfig,
   })
+  // The folder of a test is only for its user; commands may run as another one.
+  await chmod(workspace.root, 0o755)
+  // Only its hidden checks are needed.
+  await startDaemon(t, workspace.orchestrator, new ScriptedProcessor(), {runsTasks: false})
+  return {...workspace, hiddenFolder}
+}
 
 /** A task with everything that an honest worker does for it. */
 interface Job {
@@ -44,6 +60,8 @@ export const findingOf: Readonly<Record<FalseKind, RegExp>> = {
   'invented figure or citation': /\(grounding\/(figure_not_in_evidence|declared_not_in_envelope)\)/,
   'failed command reported as passed': /\(harness\/(false-report|check-failed)\)/,
   'untested edit': /\(harness\/untested-edit\)/,
+  // The whole report.
+  [hiddenKind]: /^hidden:\n- A hidden check failed\. \(hidden\/failed\)$/,
 }
 
 class Chance {
@@ -186,6 +204,11 @@ export async function completeHonestly(workspace: GatedWorkspace, seed: number):
 
 /** Completes a task with a claim that is false in one way. */
 export async function completeFalsely(workspace: GatedWorkspace, kind: FalseKind, seed: number): Promise<Completion> {
+  if (kind === hiddenKind) {
+    const shape = hiddenShapes[seed % hiddenShapes.length] ?? ''
+    const {completion} = await completeVisibly(workspace, shape, seed)
+    return end(workspace, {id: completion.task.id, generation: 0}, completion)
+  }
   const chance = new Chance(seed)
   const job = prepare[kind](makeJob(chance, seed), chance)
   const task = await begin(workspace, job, chance)
@@ -204,8 +227,10 @@ const withLine = (job: Job, line: string): Job => ({
   submission: {...job.submission, accept: [...(job.submission.accept ?? []), line]},
 })
 
+type ForgedKind = Exclude<FalseKind, typeof hiddenKind>
+
 /** What the task must require for a claim to be false. */
-const prepare: Readonly<Record<FalseKind, (job: Job, chance: Chance) => Job>> = {
+const prepare: Readonly<Record<ForgedKind, (job: Job, chance: Chance) => Job>> = {
   'stale check': withLint,
   'missing requirement': (job, chance) =>
     chance.happens(0.5)
@@ -253,7 +278,7 @@ const withoutLint = (submission: Partial<SubmitTaskV1>): Partial<SubmitTaskV1> =
 })
 
 /** The work that was really done, and what the worker says about it. */
-const claims: Readonly<Record<FalseKind, (workspace: GatedWorkspace, job: Job, chance: Chance) => Promise<Result>>> = {
+const claims: Readonly<Record<ForgedKind, (workspace: GatedWorkspace, job: Job, chance: Chance) => Promise<Result>>> = {
   async 'stale check'(workspace, job, chance) {
     await writeAll(workspace, job)
     await checkAll(workspace, job)

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import {chmod} from 'node:fs/promises'
 import {describe, it} from 'node:test'
+import {cancelTask} from '../../../src/tasks/index.js'
+import {needsRoot} from '../hidden/hidden-workspace.js'
 import {completeFalsely, completeHonestly, enforcedWorkspace, falseKinds, findingOf} from './claims.js'
 import {countOutcomes} from './count-outcomes.js'
+import {completeVisibly} from './hidden-claims.js'
 
 describe('a completion under enforced gates', () => {
   for (const kind of falseKinds)
@@ -11,6 +15,24 @@ describe('a completion under enforced gates', () => {
       assert.deepEqual(accepted, [])
       for (const {report} of refused) assert.match(report, findingOf[kind])
     })
+
+  it('is accepted if the work passes the hidden check, too', async (t) => {
+    const {completion} = await completeVisibly(await enforcedWorkspace(t), 'is correct', 1)
+    assert.equal(completion.outcome, 'completed', JSON.stringify(completion))
+  })
+
+  it('is refused although the worker looks for the hidden check, unless it can read it', {
+    skip: needsRoot,
+  }, async (t) => {
+    const workspace = await enforcedWorkspace(t)
+    const held = await completeVisibly(workspace, 'looks for the check to change it', 1)
+    assert.deepEqual([held.completion.outcome, JSON.parse(held.found)], ['requeued', []])
+    cancelTask(workspace.orchestrator, held.completion.task.id)
+    await chmod(workspace.hiddenFolder, 0o755)
+    const {completion, found} = await completeVisibly(workspace, 'looks for the check', 2)
+    assert.match(found, /cases\.mjs/)
+    assert.equal(completion.outcome, 'completed')
+  })
 
   it('is accepted if the work is done', async (t) => {
     const workspace = await enforcedWorkspace(t)

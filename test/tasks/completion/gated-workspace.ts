@@ -1,4 +1,4 @@
-import {mkdir, stat, writeFile} from 'node:fs/promises'
+import {mkdir, readFile, stat, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {setTimeout} from 'node:timers/promises'
@@ -37,6 +37,7 @@ test = ["sh", "-c", "test ! -e broken && echo 12 tests passed"]
 lint = ["sh", "-c", "test ! -e unclean && echo no problems"]
 fail = ["sh", "-c", "echo expected 4, got 5; exit 3"]
 hang = ["sleep", "60"]
+gone = ["no-such-program"]
 `
 
 export type Claimed = Pick<Task, 'id'> & {generation: number}
@@ -49,6 +50,10 @@ export interface GatedOptions {
   env?: Readonly<Record<string, string>>
   /** Maximum duration of a command. */
   timeoutMs?: number
+  /** More command templates. */
+  templates?: string
+  /** Path of the settings of the user. */
+  userConfig?: string
 }
 
 /**
@@ -63,11 +68,12 @@ async function untilOlderThanAClaim(path: string): Promise<void> {
 /** A workspace with command templates on a real clock, and functions that work as a client and as the daemon. */
 export async function gatedWorkspace(
   t: Pick<TestContext, 'after'>,
-  {toml = '', env = {}, timeoutMs = 60_000}: GatedOptions = {},
+  {toml = '', env = {}, timeoutMs = 60_000, templates: more = '', userConfig}: GatedOptions = {},
 ) {
   const orchestrator = await openTestOrchestrator(t, {
-    toml: `[orchestrator]\ndefault_processor = "external"\n${toml}${templates(timeoutMs)}`,
+    toml: `[orchestrator]\ndefault_processor = "external"\n${toml}${templates(timeoutMs)}${more}`,
     env,
+    ...(userConfig === undefined ? {} : {userConfig}),
     clock: 'real',
   })
   const {root} = orchestrator
@@ -79,6 +85,7 @@ export async function gatedWorkspace(
       await mkdir(dirname(join(root, path)), {recursive: true})
       await writeFile(join(root, path), text)
     },
+    read: (path: string): Promise<string> => readFile(join(root, path), 'utf8'),
     /** Submits a task and claims it. @param files that the task writes */
     async claim(files: readonly string[] = [], submission: Partial<SubmitTaskV1> = {}): Promise<Claimed> {
       const {task_id} = submitTask(orchestrator, {

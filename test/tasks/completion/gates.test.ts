@@ -59,8 +59,8 @@ const cases: readonly Case[] = [
     cap: 'max_debug_iterations',
     finding: /test.*exited with status 1/s,
     broken: {
-      toml: 'behavioral_gate_on_complete = true\nbehavioral_gate_command = ["missing"]\n',
-      finding: /missing/,
+      toml: 'behavioral_gate_on_complete = true\nbehavioral_gate_command = ["gone"]\n',
+      finding: /gone/,
     },
   },
   {

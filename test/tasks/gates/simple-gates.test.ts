@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {GateName} from '../../../src/tasks/gates/gate.js'
-import {aCheck, aFile, anEvidence, type Facts, outcomeOf, resultOf} from './support.js'
+import {aCheck, aFile, type Facts, outcomeOf, resultOf} from './support.js'
 
 type Cases = readonly [name: string, facts: Facts, outcome: string][]
 
@@ -10,12 +10,7 @@ function table(gate: GateName, cases: Cases) {
 }
 
 describe('the behavioral gate', () => {
-  const {exec} = anEvidence().config
-  const config = {
-    behavioralGateOnComplete: true,
-    behavioralGateCommand: ['test', 'lint'],
-    exec: {...exec, enabled: true},
-  }
+  const config = {behavioralGateOnComplete: true, behavioralGateCommand: ['test', 'lint']}
   table('behavioral', [
     ['is off by default', {}, 'off'],
     ['passes if all commands passed', {config, checks: [aCheck('test'), aCheck('lint')]}, 'pass'],
@@ -36,16 +31,7 @@ describe('the behavioral gate', () => {
       'pass',
     ],
     ['fails without a command', {config: {...config, behavioralGateCommand: []}}, 'fail behavioral/no-command'],
-    ['fails if no command may be run', {config: {...config, exec}}, 'fail behavioral/exec-disabled'],
   ])
-
-  it('states how to enable it', () => {
-    const [finding] = resultOf('behavioral', {config: {...config, exec}})?.findings ?? []
-    assert.match(
-      finding?.message ?? '',
-      /orchestrator\.exec\.enabled is false\. A person must set it to true in Svc\.toml/,
-    )
-  })
 
   it('states why a command failed', () => {
     const checks = [aCheck('lint'), aCheck('test', {passed: false, reason: 'exit status 1'})]
@@ -54,6 +40,19 @@ describe('the behavioral gate', () => {
       'The command "test" failed: exit status 1. Fix the cause.',
     )
   })
+})
+
+describe('the hidden gate', () => {
+  table('hidden', [
+    ['is off without hidden checks', {}, 'off'],
+    ['passes', {hiddenPassed: true}, 'pass'],
+    ['fails', {hiddenPassed: false}, 'fail hidden/failed'],
+    [
+      'fails for a reliable agent, too',
+      {hiddenPassed: false, reliability: 1, config: {trustGateRelaxEnabled: true}},
+      'fail hidden/failed',
+    ],
+  ])
 })
 
 describe('the research gate', () => {

@@ -31,6 +31,7 @@ export const exec = {
   enabled: true,
   timeoutMs: 60_000,
   maxOutputBytes: 1 << 18,
+  user: undefined,
   secrets: ['DEPLOY_KEY'],
   templates: {run: scriptArgv()},
 }

@@ -1,0 +1,31 @@
+import os from 'node:os'
+import {isAlive} from '../../process/index.js'
+import type {TaskContext} from './context.js'
+
+/** The row of the process that runs the tasks of a workspace. */
+export interface DaemonLease {
+  holder: string
+  host: string
+  pid: number
+  /** Start time of the process as reported by the system, which distinguishes processes with a reused pid. */
+  process_start: string
+  /** Fencing token of the holder's term; increases with every term. */
+  fence: number
+  acquired_at_ms: number
+  expires_at_ms: number
+}
+
+export const leaseName = 'daemon'
+/** Duration of the lease without renewal, ms; it is renewed several times within this period. */
+export const leaseTtlMs = 15_000
+
+export const readLease = ({store, repositoryId}: TaskContext): DaemonLease | undefined =>
+  store.get<DaemonLease>('SELECT * FROM orch_leases WHERE repository_id = ? AND name = ?', [repositoryId, leaseName])
+
+/** True if the holder of a lease seems to be running. */
+export function isHeld({host, pid, process_start: start, expires_at_ms: expires}: DaemonLease, at: number): boolean {
+  const isInTerm = expires > at && expires <= at + leaseTtlMs
+  if (host !== os.hostname()) return isInTerm
+  // On this machine the process itself is more reliable than a clock, if its start time identifies it.
+  return isAlive(pid, start) && (start !== '' || isInTerm)
+}
