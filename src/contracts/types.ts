@@ -1775,7 +1775,17 @@ export interface Evaluation {
 
 /** The result of a completion gate. */
 export interface GateResult {
-  gate: 'behavioral' | 'research' | 'approval' | 'trust' | 'harness' | 'toestub' | 'links' | 'grounding' | 'socrates' | 'hidden'
+  gate:
+    | 'behavioral'
+    | 'research'
+    | 'approval'
+    | 'trust'
+    | 'harness'
+    | 'toestub'
+    | 'links'
+    | 'grounding'
+    | 'socrates'
+    | 'hidden'
   /** relaxed: the gate failed, but the agent is exempt because of its reliability. */
   verdict: 'pass' | 'fail' | 'relaxed'
   /** The gate is only recorded and prevents nothing. */
