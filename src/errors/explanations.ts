@@ -1108,7 +1108,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {names: ['DEPLOY_KEY']},
   ],
   exec_user_unusable: [
-    'orchestrator.exec.user names a user as whom this process cannot run programs.',
+    'orchestrator.exec.user names an account, and this process cannot run programs under it.',
     {user: 'runner', reason: 'only root can run programs as another user'},
   ],
   exec_disabled: 'orchestrator.exec.enabled is false, so the workspace runs no command templates.',

@@ -22,7 +22,7 @@ export const orchestratorExecSettings = sectionSettings('orchestrator.exec', () 
   user: {
     type: userName(),
     userOnly: true,
-    doc: 'User of this system as whom programs run; the daemon must then run as root.',
+    doc: 'System account that runs the programs; the daemon must then run as root.',
   },
   secrets: {
     type: list(),
