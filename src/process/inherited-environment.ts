@@ -5,7 +5,7 @@ const personal: readonly string[] = ['HOME', 'TMPDIR']
 
 /**
  * The few harmless variables that a command of a user's configuration inherits.
- * @param user as whom the command runs, if it is another user
+ * @param user account of the command, if it is another one
  */
 export const inheritedEnvironment = (
   parent: Readonly<Record<string, string | undefined>>,

@@ -12,7 +12,7 @@ export interface ExecOptions extends ExecPolicy {
   maxOutputBytes: number
   /** Environment of this process, from which a command inherits a few harmless variables and its secrets. */
   env: Readonly<Record<string, string | undefined>>
-  /** User as whom commands run; default: the user of this process. */
+  /** Account that runs commands; default: that of this process. */
   user?: string | undefined
 }
 
