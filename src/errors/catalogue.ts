@@ -4,6 +4,7 @@ import {benchErrors} from './rows/bench.js'
 import {commandErrors} from './rows/command.js'
 import {configErrors} from './rows/config.js'
 import {daemonErrors} from './rows/daemon.js'
+import {grammarErrors} from './rows/grammar.js'
 import {hubErrors} from './rows/hub.js'
 import {journeyErrors} from './rows/journey.js'
 import {langErrors} from './rows/lang.js'
@@ -29,6 +30,7 @@ const groups = {
   config: configErrors,
   model: modelErrors,
   hub: hubErrors,
+  grammar: grammarErrors,
   audio: audioErrors,
   speech: speechErrors,
   lang: langErrors,

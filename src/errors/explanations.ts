@@ -266,6 +266,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {message: 'T-0042 failed: test exited with status 1.'},
   ],
   model_id_invalid: ['The argument is neither OWNER/NAME nor the size of a Whisper model.', {id: 'whisper tiny'}],
+  grammar_limit: [
+    'Grammars are limited in size, depth and ambiguity, so that no request can use all time or memory of the server.',
+    {what: 'nested parts', limit: 1000},
+  ],
+  grammar_unsatisfiable: 'Every alternative has a condition that no text meets, or refers to itself without an end.',
   hub_model_unknown: [
     'Hugging Face has no model with this id, or it is not visible without a token.',
     {id: 'openai/whisper-tinny', endpoint: 'https://huggingface.co'},

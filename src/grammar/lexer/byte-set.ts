@@ -1,0 +1,46 @@
+/** A set of bytes: a bit per byte, in eight words. */
+export type ByteSet = Uint32Array
+
+export const hasByte = (set: ByteSet, byte: number): boolean => ((set[byte >>> 5]! >>> (byte & 31)) & 1) === 1
+
+/** @param ranges inclusive */
+export function byteSet(ranges: Iterable<readonly [number, number]>): ByteSet {
+  const set = new Uint32Array(8)
+  for (const [first, last] of ranges) for (let byte = first; byte <= last; byte++) set[byte >>> 5]! |= 1 << (byte & 31)
+  return set
+}
+
+export const unionOf = (a: ByteSet, b: ByteSet): ByteSet => a.map((word, i) => word | b[i]!)
+
+export const byteSetKey = (set: ByteSet): string => set.join('.')
+
+/** The bytes that a lexer need not tell apart. */
+export interface ByteClasses {
+  /** The class of each byte. */
+  readonly of: Uint8Array
+  /** A byte of each class. */
+  readonly bytes: readonly number[]
+}
+
+/**
+ * Groups the bytes that are in the same sets.
+ * @param texts bytes, as Latin-1, that are each a set of their own
+ */
+export function byteClasses(sets: Iterable<ByteSet>, texts: Iterable<string>): ByteClasses {
+  const single = new Set<number>()
+  for (const text of texts) for (let i = 0; i < text.length; i++) single.add(text.charCodeAt(i))
+  const all = [...sets]
+  const known = new Map<string, number>()
+  const of = new Uint8Array(256)
+  const bytes: number[] = []
+  for (let byte = 0; byte < 256; byte++) {
+    const key = single.has(byte) ? `=${byte}` : all.map((set) => (hasByte(set, byte) ? '1' : '0')).join('')
+    const found = known.get(key) ?? bytes.length
+    if (found === bytes.length) {
+      known.set(key, found)
+      bytes.push(byte)
+    }
+    of[byte] = found
+  }
+  return {of, bytes}
+}

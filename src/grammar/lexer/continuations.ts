@@ -1,0 +1,73 @@
+import {SvcError} from '../../errors/index.js'
+import {limits} from '../limits.js'
+import type {Regex, Regexes} from './regex.js'
+
+/**
+ * Decides what can follow in expressions with intersections and complements, by searching their derivatives for one that
+ * matches the empty text. The answers and the derivatives are kept per expression.
+ */
+export class Continuations {
+  readonly #regexes: Regexes
+  readonly #bytes: readonly number[]
+  readonly #derivatives = new WeakMap<Regex, (Regex | undefined)[]>()
+  readonly #isAlive = new WeakMap<Regex, boolean>()
+
+  /** @param bytes one of each class of bytes that the expressions tell apart */
+  constructor(regexes: Regexes, bytes: readonly number[]) {
+    this.#regexes = regexes
+    this.#bytes = bytes
+  }
+
+  /** @param byteClass index of the byte */
+  derivative(regex: Regex, byteClass: number): Regex {
+    const byte = this.#bytes[byteClass]!
+    if (regex.plain) return this.#regexes.derivative(regex, byte)
+    let known = this.#derivatives.get(regex)
+    if (known === undefined) {
+      known = new Array(this.#bytes.length)
+      this.#derivatives.set(regex, known)
+    }
+    known[byteClass] ??= this.#regexes.derivative(regex, byte)
+    return known[byteClass]
+  }
+
+  /** Whether the expression matches anything. @throws grammar_limit */
+  isAlive(regex: Regex): boolean {
+    if (regex.plain) return regex !== this.#regexes.nothing
+    if (regex.nullable) return true
+    return this.#isAlive.get(regex) ?? this.#search(regex)
+  }
+
+  /** Whether the expression matches a text that is not empty. @throws grammar_limit */
+  canContinue(regex: Regex): boolean {
+    if (regex.plain) return regex !== this.#regexes.nothing && regex !== this.#regexes.empty
+    if (!regex.nullable) return this.isAlive(regex)
+    return this.#bytes.some((_, i) => this.isAlive(this.derivative(regex, i)))
+  }
+
+  /** Depth first, the shortest first, so that the search goes straight to an end of counted repetitions. */
+  #search(start: Regex): boolean {
+    const parents = new Map<Regex, Regex | undefined>([[start, undefined]])
+    const open = [start]
+    for (let regex = open.pop(); regex !== undefined; regex = open.pop()) {
+      if (regex.nullable || (regex.plain && regex !== this.#regexes.nothing) || this.#isAlive.get(regex) === true) {
+        for (let at: Regex | undefined = regex; at !== undefined; at = parents.get(at)) this.#isAlive.set(at, true)
+        return true
+      }
+      const next = new Set<Regex>()
+      for (let i = 0; i < this.#bytes.length; i++) {
+        const derivative = this.derivative(regex, i)
+        if (derivative === this.#regexes.nothing || this.#isAlive.get(derivative) === false) continue
+        if (!parents.has(derivative)) next.add(derivative)
+      }
+      for (const each of [...next].sort((a, b) => b.shortest - a.shortest)) {
+        parents.set(each, regex)
+        open.push(each)
+      }
+      if (parents.size > limits.search)
+        throw new SvcError('grammar_limit', {what: 'states of an intersection or complement', limit: limits.search})
+    }
+    for (const each of parents.keys()) this.#isAlive.set(each, false)
+    return false
+  }
+}

@@ -1,0 +1,66 @@
+import type {Pattern} from '../grammar.js'
+import {byteSet} from './byte-set.js'
+import type {Regex, Regexes} from './regex.js'
+import {utf8Ranges} from './utf8.js'
+
+/** Converts a pattern over characters to an expression over their UTF-8 bytes. */
+export function regexOf(regexes: Regexes, pattern: Pattern): Regex {
+  const anyText = () => regexes.repeat(charactersOf(regexes, [[0, 0x10ffff]]), 0, Number.POSITIVE_INFINITY)
+  /** Without the condition that a complement is valid UTF-8, where the context has it. */
+  const convert = (part: Pattern, isText: boolean): Regex => {
+    const next = (each: Pattern) => convert(each, false)
+    switch (part.kind) {
+      case 'text':
+        return regexes.text(Buffer.from(part.text).toString('latin1'))
+      case 'characters':
+        return charactersOf(regexes, part.ranges)
+      case 'sequence':
+        return part.parts.reduceRight((rest, each) => regexes.sequence(next(each), rest), regexes.empty)
+      case 'either':
+        return regexes.either(part.options.map(next))
+      case 'repeat':
+        return regexes.repeat(next(part.part), part.min, part.max)
+      case 'both': {
+        if (part.parts.length === 0) return isText ? regexes.anything : anyText()
+        // One part ensures for all of them that the text is valid.
+        const anchor = Math.max(0, part.parts.findIndex(ensuresText))
+        return regexes.both(part.parts.map((each, i) => convert(each, isText || i !== anchor)))
+      }
+      case 'not': {
+        const complement = regexes.not(convert(part.part, true))
+        return isText ? complement : regexes.both([anyText(), complement])
+      }
+    }
+  }
+  return convert(pattern, false)
+}
+
+/** Whether the expression of a pattern matches valid UTF-8 only, without a condition added to it. */
+const ensuresText = (pattern: Pattern): boolean =>
+  pattern.kind === 'both' ? pattern.parts.some(ensuresText) : pattern.kind !== 'not'
+
+function charactersOf(regexes: Regexes, ranges: readonly (readonly [number, number])[]): Regex {
+  const sequences = ranges.flatMap(([first, last]) => utf8Ranges(first, last))
+  const build = (lists: readonly (readonly (readonly [number, number])[])[]): Regex => {
+    const single = lists.filter(({length}) => length === 1).map(([range]) => range!)
+    const longer = lists.filter(({length}) => length > 1)
+    const byFirst = new Map<string, {range: readonly [number, number]; rests: (typeof lists)[number][]}>()
+    for (const list of longer) {
+      const [range, ...rest] = list
+      const key = range!.join()
+      const group = byFirst.get(key) ?? {range: range!, rests: []}
+      byFirst.set(key, group)
+      group.rests.push(rest)
+    }
+    const heads = new Map<Regex, (readonly [number, number])[]>()
+    for (const {range, rests} of byFirst.values()) {
+      const rest = build(rests)
+      heads.set(rest, [...(heads.get(rest) ?? []), range])
+    }
+    return regexes.either([
+      regexes.byte(byteSet(single)),
+      ...[...heads].map(([rest, firsts]) => regexes.sequence(regexes.byte(byteSet(firsts)), rest)),
+    ])
+  }
+  return build(sequences)
+}

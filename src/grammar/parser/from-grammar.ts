@@ -1,0 +1,149 @@
+import {SvcError} from '../../errors/index.js'
+import type {Expression, Grammar, Pattern} from '../grammar.js'
+import {byteClasses} from '../lexer/byte-set.js'
+import {Continuations} from '../lexer/continuations.js'
+import {regexOf} from '../lexer/from-pattern.js'
+import {Lexer} from '../lexer/lexer.js'
+import {type Regex, Regexes} from '../lexer/regex.js'
+import {limits} from '../limits.js'
+import {type Residual, Residuals} from './residual.js'
+
+/** A grammar in the form that the parser uses. Rules that match nothing are removed. */
+export interface Productions {
+  readonly lexer: Lexer
+  readonly residuals: Residuals
+  /** The expression of each rule. */
+  readonly rules: readonly Residual[]
+  readonly start: number
+}
+
+/** A pattern of a grammar, as the lexer has it. */
+interface Lexeme {
+  readonly regex: Regex
+  /** Whether it matches a text that is not empty. */
+  readonly continues: boolean
+}
+
+/** @throws grammar_limit; grammar_unsatisfiable if no text matches */
+export function productionsOf({start, rules}: Grammar): Productions {
+  refuseTooLarge(rules.values())
+  const lexemes = readLexemes(rules.values())
+  const names = [...rules.keys()]
+  const numbers = new Map(names.map((name, i) => [name, i]))
+  const numberOf = (name: string) => {
+    const number = numbers.get(name)
+    if (number === undefined) throw new Error(`The grammar has no rule "${name}".`)
+    return number
+  }
+  const facts = (decide: Decision) => fixpoint(rules, numberOf, decide)
+  const matches = facts((lexeme) => lexemes.of(lexeme).regex !== lexemes.regexes.nothing)
+  if (matches[numberOf(start)] !== true) throw new SvcError('grammar_unsatisfiable', {})
+  const isNullable = facts((lexeme) => lexemes.of(lexeme).regex.nullable)
+  const residuals = new Residuals((rule) => isNullable[rule] === true)
+  const numbered = new Map<Regex, number>()
+  const lexemeOf = ({regex, continues}: Lexeme): Residual => {
+    const own = continues ? residuals.lexeme(numbered.get(regex) ?? numbered.size) : residuals.nothing
+    if (continues && !numbered.has(regex)) numbered.set(regex, numbered.size)
+    return regex.nullable ? residuals.either([residuals.empty, own]) : own
+  }
+  const convert = (expression: Expression): Residual => {
+    switch (expression.kind) {
+      case 'lexeme':
+        return lexemeOf(lexemes.of(expression.pattern))
+      case 'rule': {
+        const number = numberOf(expression.name)
+        return matches[number] === true ? residuals.rule(number) : residuals.nothing
+      }
+      case 'sequence':
+        return expression.parts.reduceRight((rest, part) => residuals.sequence(convert(part), rest), residuals.empty)
+      case 'either':
+        return residuals.either(expression.options.map(convert))
+      case 'repeat':
+        return residuals.repeat(convert(expression.part), expression.min, expression.max)
+    }
+  }
+  const converted = names.map((name) => convert(rules.get(name)!))
+  const lexer = new Lexer(lexemes.regexes, [...numbered.keys()], lexemes.classes)
+  return {lexer, residuals, rules: converted, start: numberOf(start)}
+}
+
+/** Reads all patterns of a grammar, and the classes of bytes that they tell apart. */
+function readLexemes(expressions: Iterable<Expression>) {
+  const regexes = new Regexes()
+  const read = new Map<Pattern, Regex>()
+  const visit = (expression: Expression): void => {
+    if (expression.kind === 'lexeme') read.set(expression.pattern, regexOf(regexes, expression.pattern))
+    else for (const part of partsOf(expression)) visit(part)
+  }
+  for (const expression of expressions) visit(expression)
+  const {sets, texts} = regexes.alphabet()
+  const classes = byteClasses(sets, texts)
+  const continuations = new Continuations(regexes, classes.bytes)
+  const known = new Map<Regex, Lexeme>()
+  const of = (pattern: Pattern): Lexeme => {
+    const regex = read.get(pattern)!
+    const found = known.get(regex)
+    if (found !== undefined) return found
+    const isAlive = continuations.isAlive(regex)
+    const lexeme = {regex: isAlive ? regex : regexes.nothing, continues: isAlive && continuations.canContinue(regex)}
+    known.set(regex, lexeme)
+    return lexeme
+  }
+  return {regexes, classes, of}
+}
+
+const partsOf = (expression: Expression): readonly Expression[] => {
+  if (expression.kind === 'sequence') return expression.parts
+  if (expression.kind === 'either') return expression.options
+  return expression.kind === 'repeat' ? [expression.part] : []
+}
+
+type Decision = (lexeme: Pattern) => boolean
+
+/** A property that a rule has if all parts of one of its alternatives have it. */
+function fixpoint(
+  rules: ReadonlyMap<string, Expression>,
+  numberOf: (name: string) => number,
+  ofLexeme: Decision,
+): readonly boolean[] {
+  const has: boolean[] = []
+  const holds = (expression: Expression): boolean => {
+    switch (expression.kind) {
+      case 'lexeme':
+        return ofLexeme(expression.pattern)
+      case 'rule':
+        return has[numberOf(expression.name)] === true
+      case 'sequence':
+        return expression.parts.every(holds)
+      case 'either':
+        return expression.options.some(holds)
+      case 'repeat':
+        return expression.min <= expression.max && (expression.min === 0 || holds(expression.part))
+    }
+  }
+  // Rules are usually defined before those they use, so that the last is decided first.
+  const all = [...rules].map(([name, expression]) => ({number: numberOf(name), expression})).reverse()
+  for (let open = all, before = -1; open.length !== before; ) {
+    before = open.length
+    open = open.filter(({number, expression}) => {
+      has[number] = holds(expression)
+      return !has[number]
+    })
+  }
+  return has
+}
+
+function refuseTooLarge(expressions: Iterable<Expression>): void {
+  const open: {at: Expression | Pattern; depth: number}[] = [...expressions].map((at) => ({at, depth: 0}))
+  let parts = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const {at, depth} = next
+    if (++parts > limits.parts) throw new SvcError('grammar_limit', {what: 'parts', limit: limits.parts})
+    if (depth > limits.depth) throw new SvcError('grammar_limit', {what: 'nested parts', limit: limits.depth})
+    const add = (each: Expression | Pattern) => open.push({at: each, depth: depth + 1})
+    if (at.kind === 'lexeme') add(at.pattern)
+    else if (at.kind === 'sequence' || at.kind === 'both') for (const part of at.parts) add(part)
+    else if (at.kind === 'either') for (const option of at.options) add(option)
+    else if (at.kind === 'repeat' || at.kind === 'not') add(at.part)
+  }
+}
