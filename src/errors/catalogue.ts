@@ -17,6 +17,7 @@ import {operationErrors} from './rows/operation.js'
 import {orchestratorErrors} from './rows/orchestrator.js'
 import {planErrors} from './rows/plan.js'
 import {processorErrors} from './rows/processor.js'
+import {schemaErrors} from './rows/schema.js'
 import {sessionErrors} from './rows/session.js'
 import {speechErrors} from './rows/speech.js'
 import {storeErrors} from './rows/store.js'
@@ -45,6 +46,7 @@ const groups = {
   operation: operationErrors,
   daemon: daemonErrors,
   mcp: mcpErrors,
+  schema: schemaErrors,
   session: sessionErrors,
   network: networkErrors,
   store: storeErrors,

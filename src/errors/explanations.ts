@@ -1302,4 +1302,26 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'SVC_SYNTAX_K_GATE is enforce, and the smallest compressed size of the source exceeds SVC_SYNTAX_K_MAX_BYTES.',
     {fixture: 'todo', bytes: 702, limit: 600},
   ],
+  schema_keyword_unsupported: [
+    'A grammar enforces the schema while the reply is written, and cannot express this keyword. Nothing is ignored.',
+    {keyword: 'uniqueItems', pointer: '#/properties/tags/uniqueItems', reason: 'items have too many values'},
+  ],
+  schema_invalid: [
+    'A keyword has a value that JSON Schema does not allow, or refers to a place that does not exist.',
+    {keyword: 'minLength', pointer: '#/properties/name/minLength', fault: 'is not a whole number'},
+  ],
+  schema_unsatisfiable: 'Keywords of the schema contradict each other.',
+  schema_too_large: [
+    'The alternatives of a schema are combined, and their number is limited.',
+    {keyword: 'anyOf', pointer: '#/anyOf', limit: '1000 alternatives'},
+  ],
+  schema_not_strict: [
+    'With strict: true, every object lists all its properties as required and allows no others.',
+    {keyword: 'additionalProperties', pointer: '#/properties/address', rule: 'must be false'},
+  ],
+  pattern_unsupported: [
+    'Only regular expressions without back references, lookbehind and word boundaries can be enforced.',
+    {pattern: '(a)\\1', reason: 'it has a back reference', column: 4},
+  ],
+  grammar_invalid: ['The text of a grammar has a fault.', {line: 3, column: 9, fault: 'the rule item is not defined'}],
 }

@@ -4,3 +4,10 @@
  */
 export {type CompiledGrammar, compileGrammar, type Matcher} from './compile.js'
 export type {Expression, Grammar, Pattern} from './grammar.js'
+export type {Whitespace} from './json/text.js'
+export {jsonGrammar} from './json/value.js'
+export {type SchemaOptions, schemaGrammar} from './json-schema/compile.js'
+export {checkStrict} from './json-schema/strict.js'
+export {gbnfGrammar} from './syntax/gbnf.js'
+export {larkGrammar} from './syntax/lark.js'
+export {choiceGrammar, regexGrammar} from './syntax/regex.js'

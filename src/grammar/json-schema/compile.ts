@@ -1,0 +1,162 @@
+import {SvcError} from '../../errors/index.js'
+import type {Expression, Grammar} from '../grammar.js'
+import {jsonString, lexeme, punctuation, type Whitespace} from '../json/text.js'
+import {jsonRules} from '../json/value.js'
+import {text} from '../pattern/build.js'
+import {arrayExpression, isArrayEmpty} from './arrays.js'
+import type {Context} from './context.js'
+import {SchemaDocument, type Subschema} from './document.js'
+import {Expansion} from './expand.js'
+import {either} from './expressions.js'
+import type {Flat} from './flat.js'
+import {isAssertion, tooLarge, unsupported} from './keywords.js'
+import type {Scalar} from './literals.js'
+import {isNumberEmpty, multipleRefusal, numberExpression, numberValues} from './numbers.js'
+import {isObjectEmpty, objectExpression} from './objects.js'
+import {isStringEmpty, stringPattern, stringValues} from './strings.js'
+
+export interface SchemaOptions {
+  /** Default: `bounded`. */
+  readonly whitespace?: Whitespace
+}
+
+const maxRules = 100_000
+/** Levels of required values that are searched for contradictions. */
+const emptyDepth = 2
+
+/**
+ * Compiles a JSON Schema (2020-12; earlier drafts where `$schema` names them) to the grammar of the JSON texts of its
+ * values. Properties are written in the order of the schema, each character of a string in one spelling, and numbers with a bound
+ * without exponent. What the grammar cannot enforce is refused, never ignored.
+ *
+ * @throws schema_invalid, schema_keyword_unsupported, schema_too_large, schema_unsatisfiable
+ */
+export function schemaGrammar(schema: unknown, {whitespace = 'bounded'}: SchemaOptions = {}): Grammar {
+  return new Compiler(schema, whitespace).compile()
+}
+
+class Compiler implements Context {
+  readonly document: SchemaDocument
+  readonly expansion: Expansion
+  readonly punctuation
+  readonly #rules: Map<string, Expression>
+  readonly #queue: (() => void)[] = []
+  readonly #names = new Map<string, string>()
+  #ids = 0
+  #depth = 0
+
+  constructor(schema: unknown, whitespace: Whitespace) {
+    this.document = new SchemaDocument(schema)
+    this.expansion = new Expansion(this.document, (flat) => this.#isEmptyFlat(flat))
+    this.punctuation = punctuation(whitespace)
+    this.#rules = jsonRules(this.punctuation)
+  }
+
+  compile(): Grammar {
+    if (this.isNothing([this.document.root])) throw new SvcError('schema_unsatisfiable', {})
+    const start = this.value([this.document.root])
+    for (let make = this.#queue.pop(); make !== undefined; make = this.#queue.pop()) {
+      make()
+      if (this.#rules.size > maxRules) throw tooLarge(this.document.root, '$schema', `${maxRules} rules`)
+    }
+    this.#rules.set('start', start)
+    return {start: 'start', rules: this.#rules}
+  }
+
+  readonly value = (schemas: readonly Subschema[]): Expression => {
+    const restricting = schemas.filter(({keywords}) => Object.keys(keywords).some(isAssertion))
+    if (restricting.length === 0) return {kind: 'rule', name: 'json value'}
+    return this.rule(`value ${restricting.map(({id}) => id)}`, () => this.#valueExpression(restricting))
+  }
+
+  readonly rule = (key: string, make: () => Expression): Expression => {
+    const known = this.#names.get(key)
+    if (known !== undefined) return {kind: 'rule', name: known}
+    const name = String(this.#names.size)
+    this.#names.set(key, name)
+    this.#queue.push(() => this.#rules.set(name, make()))
+    return {kind: 'rule', name}
+  }
+
+  readonly nextId = (): number => this.#ids++
+
+  readonly isNothing = (schemas: readonly Subschema[]): boolean => {
+    if (this.#depth >= emptyDepth) return false
+    this.#depth++
+    try {
+      return this.expansion.expand(schemas).length === 0
+    } finally {
+      this.#depth--
+    }
+  }
+
+  readonly not = (schema: Subschema, negatedBy: Subschema): Subschema | undefined => {
+    return this.expansion.not(schema, negatedBy)
+  }
+
+  /** The scalars that satisfy all subschemas, if these list them. */
+  readonly scalarValues = (schemas: readonly Subschema[]): readonly Scalar[] | undefined => {
+    const lists = this.expansion.expand(schemas).map((flat) => {
+      const {types, booleans, number, string} = flat
+      const numbers = types.has('number') && !isNumberEmpty(number) ? numberValues(number) : []
+      const strings = types.has('string') ? stringValues(string) : []
+      if (types.has('array') || types.has('object') || numbers === undefined || strings === undefined) return undefined
+      return [...(types.has('null') ? [null] : []), ...(types.has('boolean') ? booleans : []), ...numbers, ...strings]
+    })
+    if (lists.includes(undefined)) return undefined
+    return [...new Set(lists.flatMap((list) => list ?? []))]
+  }
+
+  #valueExpression(schemas: readonly Subschema[]): Expression {
+    const options = this.#simpleOptions(schemas)
+    if (options !== undefined) return either(...options)
+    return either(...this.expansion.expand(schemas).flatMap((flat) => this.#flatExpressions(flat)))
+  }
+
+  /** Alternatives of a subschema that has no other keywords are rules of their own. */
+  #simpleOptions(schemas: readonly Subschema[]): Expression[] | undefined {
+    const [only, ...others] = schemas
+    if (only === undefined || others.length > 0) return undefined
+    const [keyword, ...more] = Object.keys(only.keywords).filter(isAssertion)
+    if (more.length > 0) return undefined
+    if (keyword === 'anyOf') {
+      return (only.keywords['anyOf'] as unknown[]).map((_, index) =>
+        this.value([this.document.child(only, 'anyOf', index)]),
+      )
+    }
+    return keyword === '$ref' ? [this.value([this.document.resolve(only, '$ref')])] : undefined
+  }
+
+  #flatExpressions(flat: Flat): Expression[] {
+    const {types, booleans, number, string} = flat
+    const options: Expression[] = []
+    if (types.has('null')) options.push(lexeme(text('null')))
+    if (types.has('boolean')) options.push(...booleans.map((value) => lexeme(text(String(value)))))
+    if (types.has('number') && !isNumberEmpty(number)) {
+      const reason = multipleRefusal(number)
+      if (reason !== undefined) {
+        const {schema} = flat.leaves.find((leaf) => leaf.schema.keywords['multipleOf'] !== undefined)!
+        throw unsupported(schema, 'multipleOf', reason)
+      }
+      options.push(numberExpression(number, (key, make) => this.rule(key, make)))
+    }
+    if (types.has('string') && !isStringEmpty(string)) options.push(lexeme(jsonString(stringPattern(string))))
+    if (types.has('array')) options.push(arrayExpression(this, flat))
+    if (types.has('object')) options.push(objectExpression(this, flat))
+    return options
+  }
+
+  #isEmptyFlat(flat: Flat): boolean {
+    if (this.#depth > emptyDepth) return false
+    const {types, booleans, number, string} = flat
+    const isEmpty = (schemas: readonly Subschema[]) => this.isNothing(schemas)
+    return (
+      !types.has('null') &&
+      (!types.has('boolean') || booleans.length === 0) &&
+      (!types.has('number') || isNumberEmpty(number)) &&
+      (!types.has('string') || isStringEmpty(string)) &&
+      (!types.has('array') || isArrayEmpty(this, flat, isEmpty)) &&
+      (!types.has('object') || isObjectEmpty(this, flat, isEmpty))
+    )
+  }
+}

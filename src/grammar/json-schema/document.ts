@@ -1,0 +1,240 @@
+import {SvcError} from '../../errors/index.js'
+
+export type JsonObject = {readonly [key: string]: unknown}
+
+/** A subschema at its place in the document. Each object has one; `id` is unique in the document. */
+export interface Subschema {
+  readonly id: number
+  readonly keywords: JsonObject
+  /** JSON pointer as a fragment. */
+  readonly pointer: string
+  readonly resource: Resource
+}
+
+/** A schema with an identifier of its own, or the document. */
+interface Resource {
+  readonly base: string
+  readonly root: unknown
+  readonly pointer: string
+  readonly draft: Draft
+}
+
+type Draft = 4 | 6 | 7 | 2019 | 2020
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const drafts: readonly (readonly [string, Draft])[] = [
+  ['draft-03', 4],
+  ['draft-04', 4],
+  ['draft-06', 6],
+  ['draft-07', 7],
+  ['2019-09', 2019],
+  ['2020-12', 2020],
+]
+/** Keywords whose values are not schemas; identifiers in them are data. */
+const dataKeywords = new Set(['enum', 'const', 'default', 'examples', 'example'])
+/** Keywords whose values are objects of schemas; their keys are names. */
+const mapKeywords = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+])
+const maxDepth = 400
+const falseKeywords: JsonObject = {not: {}}
+const trueKeywords: JsonObject = {}
+
+const escapePointer = (part: string | number): string =>
+  encodeURI(String(part).replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('#', '%23')
+
+export const pointerTo = (pointer: string, ...parts: readonly (string | number)[]): string =>
+  [pointer, ...parts.map(escapePointer)].join('/')
+
+/** The subschemas of a document by their place, and what references point to. */
+export class SchemaDocument {
+  readonly root: Subschema
+  readonly #known = new Map<object, Subschema>()
+  /** Subschemas by absolute identifier, with the anchor as fragment. */
+  readonly #identified = new Map<string, {value: unknown; pointer: string; resource: Resource}>()
+  readonly #dynamicAnchors = new Map<string, number>()
+
+  constructor(schema: unknown) {
+    const draft = isObject(schema) ? draftOf(schema['$schema'], 2020) : 2020
+    const resource: Resource = {base: 'svc:/schema', root: schema, pointer: '#', draft}
+    this.#identified.set(resource.base, {value: schema, pointer: '#', resource})
+    this.#index(schema, '#', resource)
+    this.root = this.subschema(schema, '#', this.#resourceOf(schema, '#', resource))
+  }
+
+  /** The subschema at a pointer. Booleans become schemas with the same meaning. */
+  subschema(value: unknown, pointer: string, resource: Resource): Subschema {
+    if (value === true) return this.#located(trueKeywords, pointer, resource)
+    if (value === false) return this.#located(falseKeywords, pointer, resource)
+    if (!isObject(value)) {
+      throw new SvcError('schema_invalid', {
+        keyword: pointer.slice(pointer.lastIndexOf('/') + 1),
+        pointer,
+        fault: 'is not a schema',
+      })
+    }
+    return this.#located(value, pointer, resource)
+  }
+
+  /** A subschema of a keyword: `child(schema, 'properties', 'name')`. */
+  child({keywords, pointer, resource}: Subschema, ...path: readonly (string | number)[]): Subschema {
+    const value = path.reduce<unknown>((at, part) => (at as JsonObject)[part], keywords)
+    const place = pointerTo(pointer, ...path)
+    return this.subschema(value, place, this.#resourceOf(value, place, resource))
+  }
+
+  /** A subschema that replaces another one. Objects in it that the document has keep their places. */
+  derived(keywords: JsonObject, {pointer, resource}: Subschema): Subschema {
+    return this.#located(keywords, pointer, resource)
+  }
+
+  /** What `$ref` of a subschema refers to. Throws `schema_keyword_unsupported` if it is another document. */
+  resolve({keywords, pointer, resource}: Subschema, keyword: '$ref' | '$dynamicRef' | '$recursiveRef'): Subschema {
+    const reference = keywords[keyword]
+    const place = pointerTo(pointer, keyword)
+    if (typeof reference !== 'string')
+      throw new SvcError('schema_invalid', {keyword, pointer: place, fault: 'is not a string'})
+    if (keyword !== '$ref') this.#checkStatic(keyword, reference, place)
+    const target = this.#lookUp(reference, resource)
+    if (target === undefined) {
+      const isLocal = reference.startsWith('#')
+      if (isLocal)
+        throw new SvcError('schema_invalid', {
+          keyword,
+          pointer: place,
+          fault: `refers to ${reference}, which does not exist`,
+        })
+      throw new SvcError('schema_keyword_unsupported', {
+        keyword,
+        pointer: place,
+        reason: `${reference} is another document`,
+      })
+    }
+    return this.subschema(target.value, target.pointer, target.resource)
+  }
+
+  /** A dynamic reference has one target unless several subschemas have its anchor. */
+  #checkStatic(keyword: string, reference: string, pointer: string): void {
+    const name = keyword === '$recursiveRef' ? '$recursiveAnchor' : reference.replace(/^[^#]*#/, '')
+    if ((this.#dynamicAnchors.get(name) ?? 0) <= (keyword === '$recursiveRef' ? 0 : 1)) return
+    throw new SvcError('schema_keyword_unsupported', {
+      keyword,
+      pointer,
+      reason: `several subschemas have the anchor ${name}`,
+    })
+  }
+
+  #located(keywords: JsonObject, pointer: string, resource: Resource): Subschema {
+    const known = this.#known.get(keywords)
+    if (known !== undefined) return known
+    // Until draft 7, keywords next to a reference are ignored.
+    const {$ref} = keywords
+    const effective = resource.draft <= 7 && typeof $ref === 'string' ? {$ref} : keywords
+    const located = {id: this.#known.size, keywords: effective, pointer, resource}
+    this.#known.set(keywords, located).set(effective, located)
+    return located
+  }
+
+  #lookUp(reference: string, resource: Resource): {value: unknown; pointer: string; resource: Resource} | undefined {
+    const absolute = resolveUrl(reference, resource.base)
+    const hash = absolute.indexOf('#')
+    const base = hash === -1 ? absolute : absolute.slice(0, hash)
+    const fragment = hash === -1 ? '' : absolute.slice(hash + 1)
+    const document = this.#identified.get(base)
+    if (fragment === '' || document === undefined) return document
+    if (!fragment.startsWith('/')) return this.#identified.get(`${base}#${fragment}`)
+    return this.#follow(document, fragment)
+  }
+
+  #follow(start: {value: unknown; pointer: string; resource: Resource}, fragment: string) {
+    let {value, pointer, resource} = start
+    for (const raw of fragment.slice(1).split('/')) {
+      const part = decoded(raw).replaceAll('~1', '/').replaceAll('~0', '~')
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+      value = (value as JsonObject)[part]
+      pointer = pointerTo(pointer, part)
+      resource = this.#resourceOf(value, pointer, resource)
+    }
+    return {value, pointer, resource}
+  }
+
+  /** The resource of a subschema: its own if it has an identifier, or that of its parent. */
+  #resourceOf(value: unknown, pointer: string, parent: Resource): Resource {
+    const id = identifierOf(value, parent.draft)
+    if (id === undefined) return parent
+    const base = resolveUrl(id, parent.base).replace(/#$/, '')
+    const known = this.#identified.get(base)
+    if (known !== undefined && known.value === value) return known.resource
+    return {base, root: value, pointer, draft: draftOf((value as JsonObject)['$schema'], parent.draft)}
+  }
+
+  /** Registers the places, identifiers and anchors of a value and of all values in it. */
+  #index(value: unknown, pointer: string, parent: Resource, isMap = false, depth = 0): void {
+    if (typeof value !== 'object' || value === null) return
+    if (depth > maxDepth)
+      throw new SvcError('schema_too_large', {
+        keyword: pointer.slice(pointer.lastIndexOf('/') + 1),
+        pointer,
+        limit: `${maxDepth} levels`,
+      })
+    const resource = isMap || Array.isArray(value) ? parent : this.#resourceOf(value, pointer, parent)
+    if (resource !== parent && !this.#identified.has(resource.base))
+      this.#identified.set(resource.base, {value, pointer, resource})
+    if (isObject(value) && !isMap) {
+      this.#located(value, pointer, resource)
+      this.#indexAnchors(value, pointer, resource)
+    }
+    for (const [key, part] of Object.entries(value)) {
+      if (isMap || !dataKeywords.has(key))
+        this.#index(part, pointerTo(pointer, key), resource, !isMap && mapKeywords.has(key), depth + 1)
+    }
+  }
+
+  #indexAnchors(value: JsonObject, pointer: string, resource: Resource): void {
+    const legacy = value[resource.draft === 4 ? 'id' : '$id']
+    const anchors = [
+      value['$anchor'],
+      value['$dynamicAnchor'],
+      typeof legacy === 'string' && legacy.startsWith('#') ? legacy.slice(1) : undefined,
+    ]
+    for (const anchor of anchors) {
+      if (typeof anchor === 'string') this.#identified.set(`${resource.base}#${anchor}`, {value, pointer, resource})
+    }
+    const dynamic = value['$recursiveAnchor'] === true ? '$recursiveAnchor' : value['$dynamicAnchor']
+    if (typeof dynamic === 'string') this.#dynamicAnchors.set(dynamic, (this.#dynamicAnchors.get(dynamic) ?? 0) + 1)
+  }
+}
+
+const draftOf = (identifier: unknown, otherwise: Draft): Draft =>
+  drafts.find(([name]) => typeof identifier === 'string' && identifier.includes(name))?.[1] ?? otherwise
+
+/** `$id`, or `id` of draft 4, without those that are only an anchor. */
+function identifierOf(value: unknown, draft: Draft): string | undefined {
+  if (!isObject(value)) return undefined
+  if (draft <= 7 && typeof value['$ref'] === 'string') return undefined
+  const id = value['$id'] ?? (draft === 4 ? value['id'] : undefined)
+  return typeof id === 'string' && !id.startsWith('#') ? id : undefined
+}
+
+function resolveUrl(reference: string, base: string): string {
+  try {
+    return new URL(reference, base).href
+  } catch {
+    return reference
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
