@@ -5,6 +5,8 @@ import {productionsOf} from './parser/from-grammar.js'
 /** A grammar that texts can be checked against. */
 export interface CompiledGrammar {
   readonly automaton: Automaton
+  /** Approximate memory, bytes. It grows with what texts need, and is dropped when it is too much. */
+  readonly bytes: number
   /** A matcher at the start of a text. */
   matcher(): Matcher
 }
@@ -27,18 +29,28 @@ export interface Matcher {
  */
 export function compileGrammar(grammar: Grammar): CompiledGrammar {
   const automaton = new Automaton(productionsOf(grammar))
-  return {automaton, matcher: () => createMatcher(automaton)}
+  return {
+    automaton,
+    matcher: () => createMatcher(automaton),
+    get bytes() {
+      return automaton.bytes
+    },
+  }
+}
+
+/** The state after bytes; `null` if one is refused. @throws grammar_limit */
+export function stateAfter(automaton: Automaton, from: State, bytes: Uint8Array): State | null {
+  let state: State | null = from
+  for (let i = 0; i < bytes.length && state !== null; i++) state = automaton.step(state, bytes[i]!)
+  return state
 }
 
 function createMatcher(automaton: Automaton): Matcher {
-  let state: State = automaton.start
+  let state = automaton.start
   return {
     accept(bytes) {
-      let next: State | null = state
-      for (const byte of bytes) {
-        next = automaton.step(next, byte)
-        if (next === null) return false
-      }
+      const next = stateAfter(automaton, state, bytes)
+      if (next === null) return false
       state = next
       return true
     },

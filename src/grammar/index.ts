@@ -3,11 +3,16 @@
  * and every text that is accepted so far can be completed.
  */
 export {type CompiledGrammar, compileGrammar, type Matcher} from './compile.js'
+export {type Constraint, type ConstraintSource, createConstraintSource} from './constraint.js'
 export type {Expression, Grammar, Pattern} from './grammar.js'
-export type {Whitespace} from './json/text.js'
-export {jsonGrammar} from './json/value.js'
 export {type SchemaOptions, schemaGrammar} from './json-schema/compile.js'
 export {checkStrict} from './json-schema/strict.js'
+export type {Whitespace} from './json/text.js'
+export {jsonGrammar} from './json/value.js'
 export {gbnfGrammar} from './syntax/gbnf.js'
 export {larkGrammar} from './syntax/lark.js'
 export {choiceGrammar, regexGrammar} from './syntax/regex.js'
+export {createVocabulary, type Vocabulary} from './vocabulary/slices.js'
+export {readTokenTrie, trieFormat, writeTokenTrie} from './vocabulary/stored-trie.js'
+export {hasToken, maskWords} from './vocabulary/token-set.js'
+export {createTokenTrie, type TokenBytes, type TokenTrie} from './vocabulary/token-trie.js'

@@ -1,34 +1,12 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {
-  type CompiledGrammar,
-  compileGrammar,
-  type Expression,
-  type Grammar,
-  type Pattern,
-} from '../../src/grammar/index.js'
+import {type CompiledGrammar, compileGrammar, type Expression, type Pattern} from '../../src/grammar/index.js'
 import {uniformFloats} from '../support/random-floats.js'
+import {either, grammar, lexeme, many, range, rule, sequence, text} from './support/build.js'
 import {alphabet, otherLetter, randomGrammar} from './support/random-grammar.js'
 import {textsOf, wordsOf} from './support/words.js'
 
-const text = (value: string): Pattern => ({kind: 'text', text: value})
-const lexeme = (pattern: Pattern | string): Expression => ({
-  kind: 'lexeme',
-  pattern: typeof pattern === 'string' ? text(pattern) : pattern,
-})
-const rule = (name: string): Expression => ({kind: 'rule', name})
-const sequence = (...parts: Expression[]): Expression => ({kind: 'sequence', parts})
-const either = (...options: Expression[]): Expression => ({kind: 'either', options})
 const empty = sequence()
-const range = (first: string, last: string): Pattern => ({
-  kind: 'characters',
-  ranges: [[first.codePointAt(0)!, last.codePointAt(0)!]],
-})
-const many = (part: Pattern, min = 0, max = Number.POSITIVE_INFINITY): Pattern => ({kind: 'repeat', part, min, max})
-const grammar = (rules: Readonly<Record<string, Expression>>): Grammar => ({
-  start: Object.keys(rules)[0]!,
-  rules: new Map(Object.entries(rules)),
-})
 
 /** Whether the bytes are a text of the grammar, the beginning of one, or neither. */
 function judge(compiled: CompiledGrammar, bytes: string | Uint8Array): 'complete' | 'beginning' | 'refused' {

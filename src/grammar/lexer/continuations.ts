@@ -9,13 +9,24 @@ import type {Regex, Regexes} from './regex.js'
 export class Continuations {
   readonly #regexes: Regexes
   readonly #bytes: readonly number[]
-  readonly #derivatives = new WeakMap<Regex, (Regex | undefined)[]>()
-  readonly #isAlive = new WeakMap<Regex, boolean>()
+  #derivatives = new Map<Regex, (Regex | undefined)[]>()
+  #isAlive = new Map<Regex, boolean>()
 
   /** @param bytes one of each class of bytes that the expressions tell apart */
   constructor(regexes: Regexes, bytes: readonly number[]) {
     this.#regexes = regexes
     this.#bytes = bytes
+  }
+
+  /** Number of expressions with derivatives that are kept. */
+  get rows(): number {
+    return this.#derivatives.size
+  }
+
+  /** Drops what is known, so that expressions that are not in use can be collected. */
+  forget(): void {
+    this.#derivatives = new Map()
+    this.#isAlive = new Map()
   }
 
   /** @param byteClass index of the byte */

@@ -1,6 +1,14 @@
 import type {ByteClasses} from './byte-set.js'
+import {clamped} from './clamp.js'
 import {Continuations} from './continuations.js'
 import type {Regex, Regexes} from './regex.js'
+
+/** Lexemes that end at the same place; the same object for the same lexemes. */
+export interface Ended {
+  readonly id: number
+  /** Numbers, sorted. */
+  readonly lexemes: readonly number[]
+}
 
 /** What may follow within the lexemes that begin at the same place. */
 export interface LexerState {
@@ -8,14 +16,14 @@ export interface LexerState {
   /** Lexemes that match a longer text, sorted, and what may follow in each. */
   readonly lexemes: readonly number[]
   readonly rests: readonly Regex[]
-  /** Lexemes that match the text so far, sorted. */
-  readonly ended: readonly number[]
-  /** Number of `ended`: the same for the same lexemes. */
-  readonly endedId: number
+  /** Lexemes that match the text so far; undefined if there are none. */
+  readonly ended: Ended | undefined
   /** States after a byte of each class, `null` if there is none; computed on demand. */
   next: (LexerState | null | undefined)[] | undefined
   /** Generation of the states in `next`. */
   generation: number
+  /** The state with counts beyond the longest token; computed on demand. */
+  clamped: LexerState | undefined
 }
 
 /** Recognises lexemes, all at once. States are created on demand and kept until `forget`. */
@@ -25,8 +33,10 @@ export class Lexer {
   readonly #lexemes: readonly Regex[]
   readonly classes: ByteClasses
   #states = new Map<string, LexerState>()
-  readonly #endings = new Map<string, number>([['', 0]])
+  #endings = new Map<string, Ended>()
   #ids = 0
+  #endedIds = 0
+  #rows = 0
   generation = 0
 
   /** @param lexemes expression of each, which matches no empty text */
@@ -37,11 +47,13 @@ export class Lexer {
     this.#continuations = new Continuations(regexes, classes.bytes)
   }
 
-  /** Number of states that are kept for reuse. */
-  get size(): number {
-    return this.#states.size
+  /** Approximate memory of what is kept for reuse, bytes. */
+  get bytes(): number {
+    const row = 8 * this.classes.bytes.length
+    return 250 * (this.#states.size + this.#regexes.size) + row * (this.#rows + this.#continuations.rows)
   }
 
+  /** Derivatives computed so far. */
   get steps(): number {
     return this.#regexes.steps
   }
@@ -49,17 +61,17 @@ export class Lexer {
   /** Stops reusing the states so far, so that those that are not in use can be collected. */
   forget(): void {
     this.#states = new Map()
+    this.#endings = new Map()
+    this.#rows = 0
     this.#regexes.forget()
+    this.#continuations.forget()
     this.generation++
   }
 
   /** @param lexemes numbers of those that may begin, sorted */
   start(lexemes: readonly number[]): LexerState {
-    return this.#state(
-      lexemes,
-      lexemes.map((each) => this.#lexemes[each]!),
-      [],
-    )
+    const rests = lexemes.map((each) => this.#lexemes[each]!)
+    return this.#state(lexemes, rests, undefined)
   }
 
   /** The state after a byte; `null` if no lexeme continues with it. @throws grammar_limit */
@@ -67,6 +79,8 @@ export class Lexer {
     if (state.next === undefined || state.generation !== this.generation) {
       state.next = new Array(this.classes.bytes.length)
       state.generation = this.generation
+      state.clamped = undefined
+      this.#rows++
     }
     let next = state.next[byteClass]
     if (next === undefined) {
@@ -74,6 +88,29 @@ export class Lexer {
       state.next[byteClass] = next
     }
     return next
+  }
+
+  /**
+   * A state that differs from the given one only in texts longer than `length`: counts beyond it have no end. So states
+   * within a long counted repetition share what is computed for tokens.
+   */
+  clamp(state: LexerState, length: number): LexerState {
+    if (state.clamped === undefined || state.generation !== this.generation) {
+      const rests = state.rests.map((rest) => clamped(this.#regexes, rest, length))
+      const isSame = rests.every((rest, i) => rest === state.rests[i])
+      state.clamped = isSame ? state : this.#state(state.lexemes, rests, state.ended)
+    }
+    return state.clamped
+  }
+
+  /** Lexemes that end at the same place. @param lexemes numbers, sorted */
+  ended(lexemes: readonly number[]): Ended {
+    const key = lexemes.join()
+    const known = this.#endings.get(key)
+    if (known !== undefined) return known
+    const ended = {id: this.#endedIds++, lexemes}
+    this.#endings.set(key, ended)
+    return ended
   }
 
   #after({lexemes, rests}: LexerState, byteClass: number): LexerState | null {
@@ -88,18 +125,17 @@ export class Lexer {
       continued.push(lexemes[i]!)
       derivatives.push(rest)
     }
-    return continued.length + ended.length === 0 ? null : this.#state(continued, derivatives, ended)
+    if (ended.length > 0) return this.#state(continued, derivatives, this.ended(ended))
+    return continued.length === 0 ? null : this.#state(continued, derivatives, undefined)
   }
 
-  #state(lexemes: readonly number[], rests: readonly Regex[], ended: readonly number[]): LexerState {
-    let key = `${ended}`
-    const endedId = this.#endings.get(key) ?? this.#endings.size
-    this.#endings.set(key, endedId)
+  #state(lexemes: readonly number[], rests: readonly Regex[], ended: Ended | undefined): LexerState {
+    let key = ended === undefined ? '' : `${ended.id}`
     for (let i = 0; i < lexemes.length; i++) key += `;${lexemes[i]}:${rests[i]!.id}`
     const known = this.#states.get(key)
     if (known !== undefined) return known
     const {generation} = this
-    const state = {id: this.#ids++, lexemes, rests, ended, endedId, next: undefined, generation}
+    const state = {id: this.#ids++, lexemes, rests, ended, next: undefined, generation, clamped: undefined}
     this.#states.set(key, state)
     return state
   }

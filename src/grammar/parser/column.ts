@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {LexerState} from '../lexer/lexer.js'
+import type {Ended, LexerState} from '../lexer/lexer.js'
 import {limits} from '../limits.js'
 import type {Productions} from './from-grammar.js'
 import type {Residual} from './residual.js'
@@ -32,7 +32,7 @@ export interface Column {
   readonly lexemes: LexerState | undefined
   /** Number of rules that are open, each within the one before. */
   readonly depth: number
-  /** Columns after the lexemes that end together, by `endedId` of the lexer state. */
+  /** Columns after the lexemes that end together, by the id of `Ended`. */
   readonly after: Map<number, Column>
   /** What follows a rule that began here. */
   readonly returns: Map<number, Continuation>
@@ -41,7 +41,7 @@ export interface Column {
 /** Lexemes that end at the same place and began at the same column. */
 export interface Ending {
   readonly column: Column
-  readonly state: LexerState
+  readonly ended: Ended
 }
 
 /** Creates columns on demand and keeps them until `forget`. */
@@ -61,9 +61,9 @@ export class Columns {
     this.start = this.#create([], rules[start]!.nullable, [start])
   }
 
-  /** Number of columns and items that are kept for reuse. */
-  get size(): number {
-    return this.#columns.size + this.#items.size
+  /** Approximate memory of what is kept for reuse, bytes. */
+  get bytes(): number {
+    return 600 * this.#columns.size + 200 * (this.#items.size + this.#productions.residuals.size)
   }
 
   /** Stops reusing the columns so far, so that those that are not in use can be collected. */
@@ -77,7 +77,7 @@ export class Columns {
   /** The column where lexemes end. @throws grammar_limit */
   after(endings: readonly Ending[]): Column {
     const only = endings.length === 1 ? endings[0] : undefined
-    const known = only?.column.after.get(only.state.endedId)
+    const known = only?.column.after.get(only.ended.id)
     if (known !== undefined) return known
     const items = new Set<Item>()
     let accepting = false
@@ -85,18 +85,18 @@ export class Columns {
       for (const item of each.items) items.add(item)
       accepting ||= each.accepting
     }
-    for (const {column, state} of endings)
+    for (const {column, ended} of endings)
       for (const item of column.items) {
         const {lexemes} = this.#productions.residuals.steps(item.rest)
         this.steps++
-        for (const lexeme of state.ended)
+        for (const lexeme of ended.lexemes)
           for (const rest of lexemes.get(lexeme) ?? []) {
             if (rest !== this.#productions.residuals.empty) items.add(this.#item(item.rule, rest, item.origin))
             if (rest.nullable) add(this.#returns(item.origin, item.rule))
           }
       }
     const column = this.#column([...items], accepting)
-    only?.column.after.set(only.state.endedId, column)
+    only?.column.after.set(only.ended.id, column)
     return column
   }
 

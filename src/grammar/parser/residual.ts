@@ -1,8 +1,6 @@
 interface Shared {
   readonly id: number
   readonly nullable: boolean
-  /** Computed on demand. */
-  steps?: Steps
 }
 
 /** What is still expected of a rule. Equal ones of a `Residuals` are the same object. */
@@ -29,6 +27,7 @@ type Form = Residual extends infer R ? (R extends Residual ? Omit<R, 'id'> : nev
 /** Creates residuals in a normal form, and what remains of them (partial derivatives of Antimirov, 1996). */
 export class Residuals {
   #known = new Map<string, Residual>()
+  #steps = new Map<Residual, Steps>()
   #ids = 0
   readonly #isNullable: (rule: number) => boolean
   readonly nothing = this.#add({kind: 'nothing', nullable: false})
@@ -46,6 +45,7 @@ export class Residuals {
   /** Stops reusing the residuals so far, so that those that are not in use can be collected. */
   forget(): void {
     this.#known = new Map()
+    this.#steps = new Map()
   }
 
   #add(form: Form): Residual {
@@ -95,8 +95,12 @@ export class Residuals {
   }
 
   steps(residual: Residual): Steps {
-    residual.steps ??= this.#stepsOf(residual)
-    return residual.steps
+    let steps = this.#steps.get(residual)
+    if (steps === undefined) {
+      steps = this.#stepsOf(residual)
+      this.#steps.set(residual, steps)
+    }
+    return steps
   }
 
   #stepsOf(residual: Residual): Steps {
@@ -108,26 +112,14 @@ export class Residuals {
       else if (!known.includes(rest)) known.push(rest)
     }
     const visit = (at: Residual, rest: Residual): void => {
-      switch (at.kind) {
-        case 'lexeme':
-          return add(lexemes, at.lexeme, rest)
-        case 'rule':
-          return add(rules, at.rule, rest)
-        case 'either':
-          for (const each of at.options) visit(each, rest)
-          return
-        case 'repeat':
-          return visit(at.part, this.sequence(this.repeat(at.part, Math.max(0, at.min - 1), at.max - 1), rest))
-        case 'sequence': {
-          let part: Residual = at
-          while (part.kind === 'sequence') {
-            visit(part.head, this.sequence(part.tail, rest))
-            if (!part.head.nullable) return
-            part = part.tail
-          }
-          return visit(part, rest)
-        }
-        default:
+      if (at.kind === 'lexeme') add(lexemes, at.lexeme, rest)
+      else if (at.kind === 'rule') add(rules, at.rule, rest)
+      else if (at.kind === 'either') for (const each of at.options) visit(each, rest)
+      else if (at.kind === 'repeat')
+        visit(at.part, this.sequence(this.repeat(at.part, Math.max(0, at.min - 1), at.max - 1), rest))
+      else if (at.kind === 'sequence') {
+        visit(at.head, this.sequence(at.tail, rest))
+        if (at.head.nullable) visit(at.tail, rest)
       }
     }
     visit(residual, this.empty)

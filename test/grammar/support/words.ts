@@ -41,8 +41,10 @@ export function wordsOf({rules, start}: Grammar, alphabet: readonly string[], le
         return new Set(pattern.options.flatMap((each) => [...ofPattern(each)]))
       case 'repeat':
         return repeat(ofPattern(pattern.part), pattern.min, pattern.max)
-      case 'both':
-        return pattern.parts.map(ofPattern).reduce((a, b) => new Set([...a].filter((word) => b.has(word))), texts)
+      case 'both': {
+        const parts = pattern.parts.map(ofPattern)
+        return new Set([...texts].filter((text) => parts.every((words) => words.has(text))))
+      }
       case 'not': {
         const words = ofPattern(pattern.part)
         return new Set([...texts].filter((text) => !words.has(text)))

@@ -1,0 +1,125 @@
+import {type CompiledGrammar, stateAfter} from './compile.js'
+import {forcedBytes, forcedTokens} from './forced.js'
+import {Masks} from './masks.js'
+import type {State} from './parser/automaton.js'
+import type {Vocabulary} from './vocabulary/slices.js'
+import {addTokens, type TokenSet} from './vocabulary/token-set.js'
+import {bytesOfToken} from './vocabulary/token-trie.js'
+
+/** Memory of a grammar beyond which it forgets states and masks, bytes. */
+const mostBytes = 16 << 20
+
+/** A grammar for the tokens of one vocabulary. */
+export interface ConstraintSource {
+  /** Approximate memory, without what the grammars of the vocabulary share, bytes. */
+  readonly bytes: number
+  /** A constraint at the start of a reply. */
+  start(): Constraint
+}
+
+/** @param ends tokens that end a reply */
+export function createConstraintSource(
+  grammar: CompiledGrammar,
+  vocabulary: Vocabulary,
+  ends: readonly number[],
+): ConstraintSource {
+  const context: Context = {grammar, vocabulary, ends, masks: new Masks(grammar.automaton, vocabulary)}
+  return {
+    get bytes() {
+      return grammar.bytes + context.masks.bytes
+    },
+    start: () => new Constraint(context, grammar.automaton.start),
+  }
+}
+
+interface Context {
+  readonly grammar: CompiledGrammar
+  readonly vocabulary: Vocabulary
+  readonly ends: readonly number[]
+  readonly masks: Masks
+}
+
+/** The place of a reply in a grammar. */
+export class Constraint {
+  readonly #context: Context
+  #state: State
+  #hasEnded: boolean
+
+  /** Created by a `ConstraintSource` and by `copy`. */
+  constructor(context: Context, state: State, hasEnded = false) {
+    this.#context = context
+    this.#state = state
+    this.#hasEnded = hasEnded
+  }
+
+  /**
+   * Writes which tokens may follow: those after which the reply can be completed. Tokens that end a reply may follow a
+   * complete one.
+   * @param into a bit per token, the first in the lowest bit; overwritten
+   * @throws grammar_limit
+   */
+  mask(into: Uint32Array): void {
+    const steps = this.maskInSteps(into)
+    while (!steps.next().done);
+  }
+
+  /** `mask` in steps of a few milliseconds each. Other calls are possible between them, but not `accept`. */
+  *maskInSteps(into: Uint32Array): Generator<void, void> {
+    const {masks, ends, grammar} = this.#context
+    into.fill(0)
+    if (this.#hasEnded) return
+    if (grammar.bytes + masks.bytes > mostBytes) grammar.automaton.forget()
+    const tokens: TokenSet = yield* masks.of(this.#state)
+    addTokens(tokens, into)
+    if (this.#state.accepting) for (const end of ends) into[end >>> 5]! |= 1 << (end & 31)
+  }
+
+  /**
+   * Appends a token if it may follow; otherwise nothing changes.
+   * @returns whether it was appended
+   * @throws grammar_limit
+   */
+  accept(token: number): boolean {
+    const {ends, grammar, vocabulary} = this.#context
+    if (this.#hasEnded) return false
+    if (ends.includes(token)) {
+      this.#hasEnded = this.#state.accepting
+      return this.#hasEnded
+    }
+    const bytes = bytesOfToken(vocabulary.trie, token)
+    const next = bytes.length === 0 ? null : stateAfter(grammar.automaton, this.#state, bytes)
+    if (next === null) return false
+    this.#state = next
+    return true
+  }
+
+  /** Whether the reply matches the grammar, so that it may end here. */
+  isAccepting(): boolean {
+    return this.#state.accepting
+  }
+
+  /** Whether nothing but the end of the reply may follow. */
+  isComplete(): boolean {
+    return this.#hasEnded || (this.#state.accepting && this.#state.entries.length === 0)
+  }
+
+  /** The longest text with which every continuation begins, as UTF-8 bytes, up to a limit. @throws grammar_limit */
+  forcedBytes(): Uint8Array {
+    return this.#hasEnded ? new Uint8Array() : forcedBytes(this.#context.grammar.automaton, this.#state)
+  }
+
+  /**
+   * The tokens of that text, as far as the tokenizer would produce them whatever follows.
+   * @param encode the tokens of a text without special ones
+   * @throws grammar_limit
+   */
+  forcedTokens(encode: (text: string) => readonly number[]): number[] {
+    const {grammar, vocabulary} = this.#context
+    return this.#hasEnded ? [] : forcedTokens(grammar.automaton, this.#state, vocabulary.trie, encode)
+  }
+
+  /** A constraint at the same place that changes independently. */
+  copy(): Constraint {
+    return new Constraint(this.#context, this.#state, this.#hasEnded)
+  }
+}

@@ -1,0 +1,107 @@
+import type {LexerState} from './lexer/lexer.js'
+import type {Automaton, State} from './parser/automaton.js'
+import {type Slice, sliceOf, type Vocabulary} from './vocabulary/slices.js'
+import {addTokens, bytesOfSet, type TokenSet, tokenSetOf} from './vocabulary/token-set.js'
+import type {TokenTrie} from './vocabulary/token-trie.js'
+
+/** Nodes visited between two places at which a mask can be interrupted. */
+const nodesPerSlice = 20_000
+/** Steps of the recogniser between two such places. */
+const stepsPerSlice = 5000
+
+/** Computes the tokens that may follow, and keeps the answers. */
+export class Masks {
+  readonly #automaton: Automaton
+  readonly #vocabulary: Vocabulary
+  #masks = new WeakMap<State, TokenSet>()
+  #slices = new WeakMap<LexerState, Slice>()
+  #generation = 0
+  #bytes = 0
+
+  constructor(automaton: Automaton, vocabulary: Vocabulary) {
+    this.#automaton = automaton
+    this.#vocabulary = vocabulary
+  }
+
+  /** Approximate memory of the masks that are kept, bytes. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The tokens that may follow a state, apart from those that end a reply. @throws grammar_limit */
+  *of(state: State): Generator<void, TokenSet> {
+    const automaton = this.#automaton
+    if (this.#generation !== automaton.generation) {
+      this.#masks = new WeakMap()
+      this.#slices = new WeakMap()
+      this.#bytes = 0
+      this.#generation = automaton.generation
+    }
+    const start = automaton.clamp(state, this.#vocabulary.trie.longest)
+    const known = this.#masks.get(start)
+    if (known !== undefined) return known
+    const {trie, words} = this.#vocabulary
+    const bits = new Uint32Array(words)
+    for (const {column, state: lexerState} of start.entries) {
+      const slice = this.#slices.get(lexerState) ?? (yield* sliceOf(this.#vocabulary, automaton.lexer, lexerState))
+      this.#slices.set(lexerState, slice)
+      addTokens(slice.tokens, bits)
+      for (const {lexemes, nodes} of slice.exits) {
+        const ended = automaton.lexer.ended(lexemes.map((i) => lexerState.lexemes[i]!))
+        const after = automaton.clamp(automaton.afterLexemes({column, ended}), trie.longest)
+        if (after.entries.length > 0) yield* walkBelow(trie, automaton, after, nodes, bits)
+      }
+    }
+    for (let i = 0; i < trie.twins.length; i += 2) {
+      const [token, twin] = [trie.twins[i]!, trie.twins[i + 1]!]
+      if (((bits[token >>> 5]! >>> (token & 31)) & 1) === 1) bits[twin >>> 5]! |= 1 << (twin & 31)
+    }
+    const set = tokenSetOf(bits)
+    this.#masks.set(start, set)
+    this.#bytes += bytesOfSet(set) + 100
+    return set
+  }
+}
+
+/** Adds the tokens below nodes that a state at these nodes allows. */
+function* walkBelow(
+  {byte, depth, end, token, longest}: TokenTrie,
+  automaton: Automaton,
+  start: State,
+  nodes: Int32Array,
+  bits: Uint32Array,
+): Generator<void, void> {
+  const {of} = automaton.lexer.classes
+  const first = automaton.first(start)
+  const states: State[] = new Array(longest + 1)
+  let visited = 0
+  let {steps} = automaton
+  for (const node of nodes) {
+    const top = depth[node]! + 1
+    const last = end[node]!
+    states[top] = start
+    for (let at = node + 1; at < last; ) {
+      visited++
+      const level = depth[at]!
+      const after = end[at]!
+      if (level === top && first[of[byte[at]!]!] === 0) {
+        at = after
+        continue
+      }
+      const next = automaton.step(states[level]!, byte[at]!)
+      if (next === null) {
+        at = after
+        continue
+      }
+      const own = token[at]!
+      if (own >= 0) bits[own >>> 5]! |= 1 << (own & 31)
+      states[level + 1] = next
+      at = next.entries.length === 0 ? after : at + 1
+    }
+    if (visited > nodesPerSlice || automaton.steps - steps > stepsPerSlice) {
+      visited = 0
+      steps = automaton.steps
+      yield
+    }
+  }
+}
