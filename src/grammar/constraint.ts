@@ -3,7 +3,7 @@ import {forcedBytes, forcedTokens} from './forced.js'
 import {Masks} from './masks.js'
 import type {State} from './parser/automaton.js'
 import type {Vocabulary} from './vocabulary/slices.js'
-import {addTokens, type TokenSet} from './vocabulary/token-set.js'
+import {addTokens} from './vocabulary/token-set.js'
 import {bytesOfToken} from './vocabulary/token-trie.js'
 
 /** Memory of a grammar beyond which it forgets states and masks, bytes. */
@@ -69,8 +69,7 @@ export class Constraint {
     into.fill(0)
     if (this.#hasEnded) return
     if (grammar.bytes + masks.bytes > mostBytes) grammar.automaton.forget()
-    const tokens: TokenSet = yield* masks.of(this.#state)
-    addTokens(tokens, into)
+    for (const tokens of yield* masks.of(this.#state)) addTokens(tokens, into)
     if (this.#state.accepting) for (const end of ends) into[end >>> 5]! |= 1 << (end & 31)
   }
 

@@ -1,8 +1,8 @@
 import type {LexerState} from './lexer/lexer.js'
 import type {Automaton, State} from './parser/automaton.js'
 import {type Slice, sliceOf, type Vocabulary} from './vocabulary/slices.js'
-import {addTokens, bytesOfSet, type TokenSet, tokenSetOf} from './vocabulary/token-set.js'
-import type {TokenTrie} from './vocabulary/token-trie.js'
+import {bytesOfSet, type TokenSet, tokenSetOf} from './vocabulary/token-set.js'
+import {addTwins, type TokenTrie} from './vocabulary/token-trie.js'
 
 /** Nodes visited between two places at which a mask can be interrupted. */
 const nodesPerSlice = 20_000
@@ -13,7 +13,8 @@ const stepsPerSlice = 5000
 export class Masks {
   readonly #automaton: Automaton
   readonly #vocabulary: Vocabulary
-  #masks = new WeakMap<State, TokenSet>()
+  /** The sets whose union is the mask. Those of slices are shared. */
+  #masks = new WeakMap<State, readonly TokenSet[]>()
   #slices = new WeakMap<LexerState, Slice>()
   #generation = 0
   #bytes = 0
@@ -29,7 +30,7 @@ export class Masks {
   }
 
   /** The tokens that may follow a state, apart from those that end a reply. @throws grammar_limit */
-  *of(state: State): Generator<void, TokenSet> {
+  *of(state: State): Generator<void, readonly TokenSet[]> {
     const automaton = this.#automaton
     if (this.#generation !== automaton.generation) {
       this.#masks = new WeakMap()
@@ -41,25 +42,24 @@ export class Masks {
     const known = this.#masks.get(start)
     if (known !== undefined) return known
     const {trie, words} = this.#vocabulary
+    const mask: TokenSet[] = []
     const bits = new Uint32Array(words)
     for (const {column, state: lexerState} of start.entries) {
       const slice = this.#slices.get(lexerState) ?? (yield* sliceOf(this.#vocabulary, automaton.lexer, lexerState))
       this.#slices.set(lexerState, slice)
-      addTokens(slice.tokens, bits)
+      mask.push(slice.tokens)
       for (const {lexemes, nodes} of slice.exits) {
         const ended = automaton.lexer.ended(lexemes.map((i) => lexerState.lexemes[i]!))
         const after = automaton.clamp(automaton.afterLexemes({column, ended}), trie.longest)
         if (after.entries.length > 0) yield* walkBelow(trie, automaton, after, nodes, bits)
       }
     }
-    for (let i = 0; i < trie.twins.length; i += 2) {
-      const [token, twin] = [trie.twins[i]!, trie.twins[i + 1]!]
-      if (((bits[token >>> 5]! >>> (token & 31)) & 1) === 1) bits[twin >>> 5]! |= 1 << (twin & 31)
-    }
-    const set = tokenSetOf(bits)
-    this.#masks.set(start, set)
-    this.#bytes += bytesOfSet(set) + 100
-    return set
+    addTwins(trie, bits)
+    const spanning = tokenSetOf(bits)
+    mask.push(spanning)
+    this.#masks.set(start, mask)
+    this.#bytes += bytesOfSet(spanning) + 200
+    return mask
   }
 }
 

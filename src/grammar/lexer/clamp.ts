@@ -26,31 +26,3 @@ export function clamped(regexes: Regexes, regex: Regex, length: number): Regex {
       return regex
   }
 }
-
-/** Length of the longest key of an expression. */
-const longestKey = 2000
-
-/**
- * Texts that are the same for the same expressions of different grammars; undefined if they would be too long.
- */
-export function structureOf(regexes: readonly Regex[]): string | undefined {
-  let key = ''
-  const write = (regex: Regex): void => {
-    if (key.length > longestKey) return
-    if (regex.kind === 'text') key += JSON.stringify(regex.text)
-    else if (regex.kind === 'byte') key += `[${regex.set.join('.')}]`
-    else if (regex.kind === 'sequence') writeAll('.', [regex.head, regex.tail])
-    else if (regex.kind === 'either') writeAll('|', regex.options)
-    else if (regex.kind === 'both') writeAll('&', regex.parts)
-    else if (regex.kind === 'not') writeAll('!', [regex.part])
-    else if (regex.kind === 'repeat') writeAll(`${regex.min}-${regex.max}`, [regex.part])
-    else key += regex.kind
-  }
-  const writeAll = (operator: string, parts: readonly Regex[]) => {
-    key += `(${operator} `
-    for (const part of parts) write(part)
-    key += ')'
-  }
-  writeAll('', regexes)
-  return key.length > longestKey ? undefined : key
-}

@@ -28,7 +28,7 @@ export interface LexerState {
 
 /** Recognises lexemes, all at once. States are created on demand and kept until `forget`. */
 export class Lexer {
-  readonly #regexes: Regexes
+  readonly regexes: Regexes
   readonly #continuations: Continuations
   readonly #lexemes: readonly Regex[]
   readonly classes: ByteClasses
@@ -41,7 +41,7 @@ export class Lexer {
 
   /** @param lexemes expression of each, which matches no empty text */
   constructor(regexes: Regexes, lexemes: readonly Regex[], classes: ByteClasses) {
-    this.#regexes = regexes
+    this.regexes = regexes
     this.#lexemes = lexemes
     this.classes = classes
     this.#continuations = new Continuations(regexes, classes.bytes)
@@ -50,12 +50,12 @@ export class Lexer {
   /** Approximate memory of what is kept for reuse, bytes. */
   get bytes(): number {
     const row = 8 * this.classes.bytes.length
-    return 250 * (this.#states.size + this.#regexes.size) + row * (this.#rows + this.#continuations.rows)
+    return 250 * (this.#states.size + this.regexes.size) + row * (this.#rows + this.#continuations.rows)
   }
 
   /** Derivatives computed so far. */
   get steps(): number {
-    return this.#regexes.steps
+    return this.regexes.steps
   }
 
   /** Stops reusing the states so far, so that those that are not in use can be collected. */
@@ -63,7 +63,7 @@ export class Lexer {
     this.#states = new Map()
     this.#endings = new Map()
     this.#rows = 0
-    this.#regexes.forget()
+    this.regexes.forget()
     this.#continuations.forget()
     this.generation++
   }
@@ -71,7 +71,7 @@ export class Lexer {
   /** @param lexemes numbers of those that may begin, sorted */
   start(lexemes: readonly number[]): LexerState {
     const rests = lexemes.map((each) => this.#lexemes[each]!)
-    return this.#state(lexemes, rests, undefined)
+    return this.state(lexemes, rests)
   }
 
   /** The state after a byte; `null` if no lexeme continues with it. @throws grammar_limit */
@@ -96,11 +96,19 @@ export class Lexer {
    */
   clamp(state: LexerState, length: number): LexerState {
     if (state.clamped === undefined || state.generation !== this.generation) {
-      const rests = state.rests.map((rest) => clamped(this.#regexes, rest, length))
+      const rests = state.rests.map((rest) => clamped(this.regexes, rest, length))
       const isSame = rests.every((rest, i) => rest === state.rests[i])
-      state.clamped = isSame ? state : this.#state(state.lexemes, rests, state.ended)
+      state.clamped = isSame ? state : this.state(state.lexemes, rests, state.ended)
     }
     return state.clamped
+  }
+
+  /** The state of some of the lexemes. @param indexes sorted */
+  part({lexemes, rests}: LexerState, indexes: readonly number[]): LexerState {
+    return this.state(
+      indexes.map((i) => lexemes[i]!),
+      indexes.map((i) => rests[i]!),
+    )
   }
 
   /** Lexemes that end at the same place. @param lexemes numbers, sorted */
@@ -119,17 +127,18 @@ export class Lexer {
     const ended: number[] = []
     for (let i = 0; i < lexemes.length; i++) {
       const rest = this.#continuations.derivative(rests[i]!, byteClass)
-      if (rest === this.#regexes.nothing) continue
+      if (rest === this.regexes.nothing) continue
       if (rest.nullable) ended.push(lexemes[i]!)
       if (!this.#continuations.canContinue(rest)) continue
       continued.push(lexemes[i]!)
       derivatives.push(rest)
     }
-    if (ended.length > 0) return this.#state(continued, derivatives, this.ended(ended))
-    return continued.length === 0 ? null : this.#state(continued, derivatives, undefined)
+    if (ended.length > 0) return this.state(continued, derivatives, this.ended(ended))
+    return continued.length === 0 ? null : this.state(continued, derivatives)
   }
 
-  #state(lexemes: readonly number[], rests: readonly Regex[], ended: Ended | undefined): LexerState {
+  /** @param lexemes sorted, and what may follow in each */
+  state(lexemes: readonly number[], rests: readonly Regex[], ended?: Ended): LexerState {
     let key = ended === undefined ? '' : `${ended.id}`
     for (let i = 0; i < lexemes.length; i++) key += `;${lexemes[i]}:${rests[i]!.id}`
     const known = this.#states.get(key)

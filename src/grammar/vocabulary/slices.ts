@@ -1,7 +1,10 @@
-import {structureOf} from '../lexer/clamp.js'
 import type {Lexer, LexerState} from '../lexer/lexer.js'
+import type {Regex} from '../lexer/regex.js'
+import {structureOf} from '../lexer/structure.js'
+import {addRepetitions, bytesOfLoop, type Loop, loopOf} from './loops.js'
+import {SharedCache} from './shared-cache.js'
 import {bytesOfSet, maskWords, type TokenSet, tokenSetOf} from './token-set.js'
-import type {TokenTrie} from './token-trie.js'
+import {addTwins, type TokenTrie} from './token-trie.js'
 
 /** The tokens that a lexer state allows, and the nodes of the trie at which lexemes end. */
 export interface Slice {
@@ -22,71 +25,55 @@ const nodesPerSlice = 50_000
 /** Derivatives between two such places. */
 const derivativesPerSlice = 5000
 
-/** A vocabulary with the slices that its grammars share. */
+/** A vocabulary with what its grammars share. */
 export interface Vocabulary {
   readonly trie: TokenTrie
   /** Number of words of a mask. */
   readonly words: number
-  readonly slices: SharedSlices
+  readonly slices: SharedCache<Slice>
+  readonly loops: SharedCache<Loop | 'none'>
 }
 
 /**
  * Prepares a vocabulary for masks.
- * @param sharedBytes maximum memory of what grammars share
+ * @param sharedBytes maximum memory of the masks that grammars share
  */
 export const createVocabulary = (trie: TokenTrie, {sharedBytes = 64 << 20} = {}): Vocabulary => ({
   trie,
   words: maskWords(trie.size),
-  slices: new SharedSlices(sharedBytes),
+  slices: new SharedCache(sharedBytes / 2, bytesOfSlice),
+  loops: new SharedCache(sharedBytes / 2, (loop) => (loop === 'none' ? 0 : bytesOfLoop(loop))),
 })
 
-/** Slices by the structure of the expressions, the least recently used first. */
-export class SharedSlices {
-  readonly #slices = new Map<string, Slice>()
-  readonly #most: number
-  bytes = 0
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  get(key: string): Slice | undefined {
-    const slice = this.#slices.get(key)
-    if (slice === undefined) return undefined
-    this.#slices.delete(key)
-    this.#slices.set(key, slice)
-    return slice
-  }
-
-  add(key: string, slice: Slice): void {
-    this.#slices.set(key, slice)
-    this.bytes += bytesOfSlice(slice)
-    for (const [oldest, each] of this.#slices) {
-      if (this.bytes <= this.#most) break
-      this.#slices.delete(oldest)
-      this.bytes -= bytesOfSlice(each)
-    }
-  }
-}
-
 /** Approximate memory of a slice. */
-export const bytesOfSlice = ({tokens, exits}: Slice): number =>
+const bytesOfSlice = ({tokens, exits}: Slice): number =>
   exits.reduce((sum, {nodes}) => sum + nodes.byteLength + 100, bytesOfSet(tokens) + 200)
 
 /**
  * Computes the slice of a state, or finds that of the same expressions in another grammar.
  * @param state with counts beyond the longest token
  */
-export function* sliceOf({trie, slices, words}: Vocabulary, lexer: Lexer, state: LexerState): Generator<void, Slice> {
+export function* sliceOf(vocabulary: Vocabulary, lexer: Lexer, state: LexerState): Generator<void, Slice> {
+  const {slices, words} = vocabulary
   const key = structureOf(state.rests)
   const known = key === undefined ? undefined : slices.get(key)
   if (known !== undefined) return known
-  const bits = new Uint32Array(words)
-  const exits = yield* walk(trie, lexer, state, bits)
+  const walk = new Walk(vocabulary.trie, lexer, words)
+  const others: number[] = []
+  for (const [i, rest] of state.rests.entries()) {
+    const repeated = repeatedIn(rest)
+    const loop = repeated === undefined ? undefined : yield* sharedLoop(vocabulary, lexer, repeated)
+    if (loop !== undefined) yield* walk.leave(loop, repeated!, state.lexemes[i]!)
+    else others.push(i)
+  }
+  const isWhole = others.length === state.lexemes.length
+  const rest = isWhole ? state : lexer.part(state, others)
+  if (others.length > 0) yield* walk.through(rest)
+  addTwins(vocabulary.trie, walk.bits)
   const indexes = new Map(state.lexemes.map((lexeme, i) => [lexeme, i]))
   const slice = {
-    tokens: tokenSetOf(bits),
-    exits: [...exits.values()].map(({lexemes, nodes}) => ({
+    tokens: tokenSetOf(walk.bits),
+    exits: [...walk.exits.values()].map(({lexemes, nodes}) => ({
       lexemes: lexemes.map((lexeme) => indexes.get(lexeme)!),
       nodes: Int32Array.from(nodes),
     })),
@@ -95,59 +82,113 @@ export function* sliceOf({trie, slices, words}: Vocabulary, lexer: Lexer, state:
   return slice
 }
 
-type Found = Map<number, {lexemes: readonly number[]; nodes: number[]}>
-
-/** Walks the trie with the lexer. @returns the nodes at which lexemes end, by the id of `Ended` */
-function* walk(trie: TokenTrie, lexer: Lexer, start: LexerState, bits: Uint32Array): Generator<void, Found> {
-  const states: LexerState[] = new Array(trie.longest + 1)
-  states[0] = start
-  const exits: Found = new Map()
-  for (let at = 0; at < trie.byte.length; ) {
-    at = walkPart(trie, lexer, states, at, bits, exits)
-    yield
-  }
-  return exits
+/** A repetition, and what follows it. */
+interface Repeated {
+  readonly repeat: Regex & {kind: 'repeat'}
+  readonly tail: Regex
 }
 
-/** @returns the node at which the walk continues */
-function walkPart(
-  {byte, depth, end, token}: TokenTrie,
+function repeatedIn(rest: Regex): Repeated | undefined {
+  return rest.kind === 'sequence' && rest.head.kind === 'repeat' && !rest.tail.nullable
+    ? {repeat: rest.head, tail: rest.tail}
+    : undefined
+}
+
+/** The loop of a repetition, unless the bytes cannot tell a further repetition from what follows. */
+function* sharedLoop(
+  {trie, words, loops}: Vocabulary,
   lexer: Lexer,
-  states: LexerState[],
-  from: number,
-  bits: Uint32Array,
-  exits: Found,
-): number {
-  const {of} = lexer.classes
-  const mostSteps = lexer.steps + derivativesPerSlice
-  const last = Math.min(byte.length, from + nodesPerSlice)
-  let at = from
-  while (at < last) {
-    const level = depth[at]!
-    const state = states[level]!
-    const byteClass = of[byte[at]!]!
-    let next = state.next?.[byteClass]
-    if (next === undefined) {
-      if (lexer.steps > mostSteps) break
-      next = lexer.step(state, byteClass)
-    }
-    if (next === null) {
-      at = end[at]!
-      continue
-    }
-    const own = token[at]!
-    if (own >= 0) bits[own >>> 5]! |= 1 << (own & 31)
-    const after = end[at]!
-    if (next.ended !== undefined && after > at + 1) {
-      const known = exits.get(next.ended.id)
-      if (known === undefined) exits.set(next.ended.id, {lexemes: next.ended.lexemes, nodes: [at]})
-      else known.nodes.push(at)
-    }
-    if (next.lexemes.length === 0) at = after
-    else {
-      states[level + 1] = next
-      at++
+  {repeat: {part}, tail}: Repeated,
+): Generator<void, Loop | undefined> {
+  const key = structureOf([part])
+  if (key === undefined) return undefined
+  let loop = loops.get(key)
+  if (loop === undefined) {
+    loop = (yield* loopOf(trie, lexer, part, words)) ?? 'none'
+    loops.add(key, loop)
+  }
+  if (loop === 'none') return undefined
+  const {of, bytes} = lexer.classes
+  const isAmbiguous = loop.first.some(
+    (begins, byte) => begins === 1 && lexer.regexes.derivative(tail, bytes[of[byte]!]!) !== lexer.regexes.nothing,
+  )
+  return isAmbiguous ? undefined : loop
+}
+
+/** Walks a trie with a lexer, and collects the tokens and the nodes at which lexemes end. */
+class Walk {
+  readonly #trie: TokenTrie
+  readonly #lexer: Lexer
+  readonly #states: LexerState[]
+  readonly bits: Uint32Array
+  /** By the id of `Ended`. */
+  readonly exits = new Map<number, {lexemes: readonly number[]; nodes: number[]}>()
+
+  constructor(trie: TokenTrie, lexer: Lexer, words: number) {
+    this.#trie = trie
+    this.#lexer = lexer
+    this.#states = new Array(trie.longest + 1)
+    this.bits = new Uint32Array(words)
+  }
+
+  *through(state: LexerState): Generator<void, void> {
+    this.#states[0] = state
+    const {length} = this.#trie.byte
+    for (let at = this.#walk(0, length); at < length; at = this.#walk(at, length)) yield
+  }
+
+  /** Walks repetitions and, from the nodes that leave them, what follows. */
+  *leave(loop: Loop, {repeat: {min, max}, tail}: Repeated, lexeme: number): Generator<void, void> {
+    addRepetitions(loop, max, this.bits)
+    const {byte, depth, end} = this.#trie
+    const state = this.#lexer.state([lexeme], [tail])
+    const {of} = this.#lexer.classes
+    for (let i = 0; i < loop.leaving.length; i++) {
+      const count = loop.repetitions[i]!
+      const node = loop.leaving[i]!
+      if (count < min || count > max) continue
+      if (this.#lexer.step(state, of[byte[node]!]!) === null) continue
+      this.#states[depth[node]!] = state
+      const last = end[node]!
+      for (let at = this.#walk(node, last); at < last; at = this.#walk(at, last)) yield
     }
   }
-  return at
+
+  /** @returns the node at which the walk continues */
+  #walk(from: number, to: number): number {
+    const {byte, depth, end, token} = this.#trie
+    const [states, lexer, bits] = [this.#states, this.#lexer, this.bits]
+    const {of} = lexer.classes
+    const mostSteps = lexer.steps + derivativesPerSlice
+    const last = Math.min(to, from + nodesPerSlice)
+    let at = from
+    while (at < last) {
+      const level = depth[at]!
+      const state = states[level]!
+      const byteClass = of[byte[at]!]!
+      let next = state.next?.[byteClass]
+      if (next === undefined) {
+        if (lexer.steps > mostSteps) break
+        next = lexer.step(state, byteClass)
+      }
+      if (next === null) {
+        at = end[at]!
+        continue
+      }
+      const own = token[at]!
+      if (own >= 0) bits[own >>> 5]! |= 1 << (own & 31)
+      const after = end[at]!
+      if (next.ended !== undefined && after > at + 1) {
+        const known = this.exits.get(next.ended.id)
+        if (known === undefined) this.exits.set(next.ended.id, {lexemes: next.ended.lexemes, nodes: [at]})
+        else known.nodes.push(at)
+      }
+      if (next.lexemes.length === 0) at = after
+      else {
+        states[level + 1] = next
+        at++
+      }
+    }
+    return at
+  }
 }

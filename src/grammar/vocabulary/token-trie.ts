@@ -121,3 +121,11 @@ export function findNode({byte, end}: TokenTrie, bytes: Uint8Array): number {
   }
   return node
 }
+
+/** Adds the tokens that have the same bytes as tokens of a mask. */
+export function addTwins({twins}: TokenTrie, bits: Uint32Array): void {
+  for (let i = 0; i < twins.length; i += 2) {
+    const [token, twin] = [twins[i]!, twins[i + 1]!]
+    if (((bits[token >>> 5]! >>> (token & 31)) & 1) === 1) bits[twin >>> 5]! |= 1 << (twin & 31)
+  }
+}

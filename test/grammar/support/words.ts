@@ -26,7 +26,13 @@ export function wordsOf({rules, start}: Grammar, alphabet: readonly string[], le
     }
     return all
   }
+  const known = new Map<Pattern, Words>()
   const ofPattern = (pattern: Pattern): Words => {
+    const words = known.get(pattern) ?? wordsOfPattern(pattern)
+    known.set(pattern, words)
+    return words
+  }
+  const wordsOfPattern = (pattern: Pattern): Words => {
     switch (pattern.kind) {
       case 'text':
         return short([pattern.text])
