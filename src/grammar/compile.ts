@@ -1,6 +1,7 @@
 import type {Grammar} from './grammar.js'
 import {Automaton, type State} from './parser/automaton.js'
 import {productionsOf} from './parser/from-grammar.js'
+import {allSteps, type Steps} from './steps.js'
 
 /** A grammar that texts can be checked against. */
 export interface CompiledGrammar {
@@ -27,8 +28,11 @@ export interface Matcher {
  * Prepares a grammar. The states of its recogniser are created when texts need them.
  * @throws grammar_limit if it is too large; grammar_unsatisfiable if no text matches it
  */
-export function compileGrammar(grammar: Grammar): CompiledGrammar {
-  const automaton = new Automaton(productionsOf(grammar))
+export const compileGrammar = (grammar: Grammar): CompiledGrammar => allSteps(compileInSteps(grammar))
+
+/** `compileGrammar` in steps of a few milliseconds each. */
+export function* compileInSteps(grammar: Grammar): Steps<CompiledGrammar> {
+  const automaton = new Automaton(yield* productionsOf(grammar))
   return {
     automaton,
     matcher: () => createMatcher(automaton),

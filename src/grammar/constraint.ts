@@ -2,6 +2,7 @@ import {type CompiledGrammar, stateAfter} from './compile.js'
 import {forcedBytes, forcedTokens} from './forced.js'
 import {Masks} from './masks.js'
 import type {State} from './parser/automaton.js'
+import {allSteps, type Steps} from './steps.js'
 import type {Vocabulary} from './vocabulary/slices.js'
 import {addTokens} from './vocabulary/token-set.js'
 import {bytesOfToken} from './vocabulary/token-trie.js'
@@ -59,12 +60,11 @@ export class Constraint {
    * @throws grammar_limit
    */
   mask(into: Uint32Array): void {
-    const steps = this.maskInSteps(into)
-    while (!steps.next().done);
+    allSteps(this.maskInSteps(into))
   }
 
   /** `mask` in steps of a few milliseconds each. Other calls are possible between them, but not `accept`. */
-  *maskInSteps(into: Uint32Array): Generator<void, void> {
+  *maskInSteps(into: Uint32Array): Steps<void> {
     const {masks, ends, grammar} = this.#context
     into.fill(0)
     if (this.#hasEnded) return

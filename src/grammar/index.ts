@@ -2,13 +2,14 @@
  * Structured output: grammars that a reply must match, and which tokens may come next. The language of a grammar is exact,
  * and every text that is accepted so far can be completed.
  */
-export {type CompiledGrammar, compileGrammar, type Matcher} from './compile.js'
+export {type CompiledGrammar, compileGrammar, compileInSteps, type Matcher} from './compile.js'
 export {type Constraint, type ConstraintSource, createConstraintSource} from './constraint.js'
 export type {Expression, Grammar, Pattern} from './grammar.js'
 export {type SchemaOptions, schemaGrammar} from './json-schema/compile.js'
 export {checkStrict} from './json-schema/strict.js'
 export type {Whitespace} from './json/text.js'
 export {jsonGrammar} from './json/value.js'
+export {allSteps, type Steps, stepsInTurns} from './steps.js'
 export {gbnfGrammar} from './syntax/gbnf.js'
 export {larkGrammar} from './syntax/lark.js'
 export {choiceGrammar, regexGrammar} from './syntax/regex.js'

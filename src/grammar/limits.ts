@@ -4,12 +4,12 @@ export const limits = {
   depth: 1000,
   /** Rules, expressions and patterns of a grammar, each part counted. */
   parts: 500_000,
+  /** Parts of one pattern. */
+  patternParts: 20_000,
   /** Items of a column: rules that may be open at one place of the text. */
   items: 50_000,
   /** Rules that are open at one place, each within the one before. */
   openRules: 100_000,
   /** Expressions visited until it is clear whether an intersection or complement matches anything. */
-  search: 200_000,
-  /** Steps of one operation. */
-  steps: 50_000_000,
+  search: 5000,
 }

@@ -1,5 +1,6 @@
 import type {LexerState} from './lexer/lexer.js'
 import type {Automaton, State} from './parser/automaton.js'
+import type {Steps} from './steps.js'
 import {type Slice, sliceOf, type Vocabulary} from './vocabulary/slices.js'
 import {bytesOfSet, type TokenSet, tokenSetOf} from './vocabulary/token-set.js'
 import {addTwins, type TokenTrie} from './vocabulary/token-trie.js'
@@ -30,7 +31,7 @@ export class Masks {
   }
 
   /** The tokens that may follow a state, apart from those that end a reply. @throws grammar_limit */
-  *of(state: State): Generator<void, readonly TokenSet[]> {
+  *of(state: State): Steps<readonly TokenSet[]> {
     const automaton = this.#automaton
     if (this.#generation !== automaton.generation) {
       this.#masks = new WeakMap()
@@ -70,7 +71,7 @@ function* walkBelow(
   start: State,
   nodes: Int32Array,
   bits: Uint32Array,
-): Generator<void, void> {
+): Steps<void> {
   const {of} = automaton.lexer.classes
   const first = automaton.first(start)
   const states: State[] = new Array(longest + 1)

@@ -1,5 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {limits} from '../limits.js'
+import {type ByteSet, hasByte} from './byte-set.js'
 import type {Regex, Regexes} from './regex.js'
 
 /**
@@ -53,7 +54,18 @@ export class Continuations {
   canContinue(regex: Regex): boolean {
     if (regex.plain) return regex !== this.#regexes.nothing && regex !== this.#regexes.empty
     if (!regex.nullable) return this.isAlive(regex)
-    return this.#bytes.some((_, i) => this.isAlive(this.derivative(regex, i)))
+    return this.#distinctClasses(regex).some((byteClass) => this.isAlive(this.derivative(regex, byteClass)))
+  }
+
+  /** A class of bytes for each derivative that the expression may have (Owens, Reppy and Turon, 2009). */
+  #distinctClasses(regex: Regex): number[] {
+    const known = new Set<string>()
+    const firsts = [...firstsOf(regex)]
+    return Array.from(this.#bytes, (_, byteClass) => byteClass).filter((byteClass) => {
+      const byte = this.#bytes[byteClass]!
+      const key = firsts.map((first) => (hasFirst(first, byte) ? '1' : '0')).join('')
+      return known.size < known.add(key).size
+    })
   }
 
   /** Depth first, the shortest first, so that the search goes straight to an end of counted repetitions. */
@@ -66,8 +78,8 @@ export class Continuations {
         return true
       }
       const next = new Set<Regex>()
-      for (let i = 0; i < this.#bytes.length; i++) {
-        const derivative = this.derivative(regex, i)
+      for (const byteClass of this.#distinctClasses(regex)) {
+        const derivative = this.derivative(regex, byteClass)
         if (derivative === this.#regexes.nothing || this.#isAlive.get(derivative) === false) continue
         if (!parents.has(derivative)) next.add(derivative)
       }
@@ -81,4 +93,23 @@ export class Continuations {
     for (const each of parents.keys()) this.#isAlive.set(each, false)
     return false
   }
+}
+
+/** A byte, or a set of bytes, with which a part of an expression begins. */
+type First = number | ByteSet
+
+const hasFirst = (first: First, byte: number) => (typeof first === 'number' ? first === byte : hasByte(first, byte))
+
+/** What decides which derivative an expression has. */
+function firstsOf(regex: Regex, into = new Set<First>()): Set<First> {
+  if (regex.kind === 'text') into.add(regex.text.charCodeAt(0))
+  else if (regex.kind === 'byte') into.add(regex.set)
+  else if (regex.kind === 'either') for (const each of regex.options) firstsOf(each, into)
+  else if (regex.kind === 'both') for (const each of regex.parts) firstsOf(each, into)
+  else if (regex.kind === 'not' || regex.kind === 'repeat') firstsOf(regex.part, into)
+  else if (regex.kind === 'sequence') {
+    firstsOf(regex.head, into)
+    if (regex.head.nullable) firstsOf(regex.tail, into)
+  }
+  return into
 }

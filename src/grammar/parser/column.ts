@@ -87,7 +87,7 @@ export class Columns {
     }
     for (const {column, ended} of endings)
       for (const item of column.items) {
-        const {lexemes} = this.#productions.residuals.steps(item.rest)
+        const {lexemes} = this.#productions.residuals.transitions(item.rest)
         this.steps++
         for (const lexeme of ended.lexemes)
           for (const rest of lexemes.get(lexeme) ?? []) {
@@ -145,7 +145,7 @@ export class Columns {
     for (let i = 0; i < items.length; i++) {
       this.steps++
       if (i > limits.items) throw new SvcError('grammar_limit', {what: 'items of a column', limit: limits.items})
-      const next = residuals.steps(items[i]!.rest)
+      const next = residuals.transitions(items[i]!.rest)
       for (const lexeme of next.lexemes.keys()) lexemes.add(lexeme)
       for (const rule of next.rules.keys()) begin(rule)
     }
@@ -184,7 +184,7 @@ export class Columns {
       if (column === this.start && next.rule === start) accepting = true
       for (const item of column.items) {
         this.steps++
-        for (const rest of residuals.steps(item.rest).rules.get(next.rule) ?? []) {
+        for (const rest of residuals.transitions(item.rest).rules.get(next.rule) ?? []) {
           if (rest !== residuals.empty) items.add(this.#item(item.rule, rest, item.origin))
           if (rest.nullable) enqueue(item.origin, item.rule)
         }

@@ -6,6 +6,7 @@ import {regexOf} from '../lexer/from-pattern.js'
 import {Lexer} from '../lexer/lexer.js'
 import {type Regex, Regexes} from '../lexer/regex.js'
 import {limits} from '../limits.js'
+import type {Steps} from '../steps.js'
 import {type Residual, Residuals} from './residual.js'
 
 /** A grammar in the form that the parser uses. Rules that match nothing are removed. */
@@ -24,10 +25,13 @@ interface Lexeme {
   readonly continues: boolean
 }
 
-/** @throws grammar_limit; grammar_unsatisfiable if no text matches */
-export function productionsOf({start, rules}: Grammar): Productions {
+/**
+ * Converts a grammar in steps of a few milliseconds each.
+ * @throws grammar_limit; grammar_unsatisfiable if no text matches
+ */
+export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
   refuseTooLarge(rules.values())
-  const lexemes = readLexemes(rules.values())
+  const lexemes = yield* readLexemes(rules.values())
   const names = [...rules.keys()]
   const numbers = new Map(names.map((name, i) => [name, i]))
   const numberOf = (name: string) => {
@@ -36,9 +40,9 @@ export function productionsOf({start, rules}: Grammar): Productions {
     return number
   }
   const facts = (decide: Decision) => fixpoint(rules, numberOf, decide)
-  const matches = facts((lexeme) => lexemes.of(lexeme).regex !== lexemes.regexes.nothing)
+  const matches = yield* facts((lexeme) => lexemes.of(lexeme).regex !== lexemes.regexes.nothing)
   if (matches[numberOf(start)] !== true) throw new SvcError('grammar_unsatisfiable', {})
-  const isNullable = facts((lexeme) => lexemes.of(lexeme).regex.nullable)
+  const isNullable = yield* facts((lexeme) => lexemes.of(lexeme).regex.nullable)
   const residuals = new Residuals((rule) => isNullable[rule] === true)
   const numbered = new Map<Regex, number>()
   const lexemeOf = ({regex, continues}: Lexeme): Residual => {
@@ -62,34 +66,39 @@ export function productionsOf({start, rules}: Grammar): Productions {
         return residuals.repeat(convert(expression.part), expression.min, expression.max)
     }
   }
-  const converted = names.map((name) => convert(rules.get(name)!))
+  const converted: Residual[] = []
+  for (const expression of rules.values()) {
+    converted.push(convert(expression))
+    yield
+  }
   const lexer = new Lexer(lexemes.regexes, [...numbered.keys()], lexemes.classes)
   return {lexer, residuals, rules: converted, start: numberOf(start)}
 }
 
 /** Reads all patterns of a grammar, and the classes of bytes that they tell apart. */
-function readLexemes(expressions: Iterable<Expression>) {
+function* readLexemes(expressions: Iterable<Expression>) {
   const regexes = new Regexes()
   const read = new Map<Pattern, Regex>()
-  const visit = (expression: Expression): void => {
-    if (expression.kind === 'lexeme') read.set(expression.pattern, regexOf(regexes, expression.pattern))
-    else for (const part of partsOf(expression)) visit(part)
+  const open = [...expressions]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.kind !== 'lexeme') for (const part of partsOf(next)) open.push(part)
+    else if (!read.has(next.pattern)) {
+      read.set(next.pattern, regexOf(regexes, next.pattern))
+      yield
+    }
   }
-  for (const expression of expressions) visit(expression)
   const {sets, texts} = regexes.alphabet()
   const classes = byteClasses(sets, texts)
+  yield
   const continuations = new Continuations(regexes, classes.bytes)
   const known = new Map<Regex, Lexeme>()
-  const of = (pattern: Pattern): Lexeme => {
-    const regex = read.get(pattern)!
-    const found = known.get(regex)
-    if (found !== undefined) return found
+  for (const regex of new Set(read.values())) {
     const isAlive = continuations.isAlive(regex)
-    const lexeme = {regex: isAlive ? regex : regexes.nothing, continues: isAlive && continuations.canContinue(regex)}
-    known.set(regex, lexeme)
-    return lexeme
+    const kept = isAlive ? regex : regexes.nothing
+    known.set(regex, {regex: kept, continues: isAlive && continuations.canContinue(regex)})
+    yield
   }
-  return {regexes, classes, of}
+  return {regexes, classes, of: (pattern: Pattern): Lexeme => known.get(read.get(pattern)!)!}
 }
 
 const partsOf = (expression: Expression): readonly Expression[] => {
@@ -101,11 +110,11 @@ const partsOf = (expression: Expression): readonly Expression[] => {
 type Decision = (lexeme: Pattern) => boolean
 
 /** A property that a rule has if all parts of one of its alternatives have it. */
-function fixpoint(
+function* fixpoint(
   rules: ReadonlyMap<string, Expression>,
   numberOf: (name: string) => number,
   ofLexeme: Decision,
-): readonly boolean[] {
+): Steps<readonly boolean[]> {
   const has: boolean[] = []
   const holds = (expression: Expression): boolean => {
     switch (expression.kind) {
@@ -125,22 +134,30 @@ function fixpoint(
   const all = [...rules].map(([name, expression]) => ({number: numberOf(name), expression})).reverse()
   for (let open = all, before = -1; open.length !== before; ) {
     before = open.length
-    open = open.filter(({number, expression}) => {
-      has[number] = holds(expression)
-      return !has[number]
-    })
+    const undecided: typeof open = []
+    for (const each of open) {
+      has[each.number] = holds(each.expression)
+      if (has[each.number] === false) undecided.push(each)
+      yield
+    }
+    open = undecided
   }
   return has
 }
 
 function refuseTooLarge(expressions: Iterable<Expression>): void {
-  const open: {at: Expression | Pattern; depth: number}[] = [...expressions].map((at) => ({at, depth: 0}))
+  const open: {at: Expression | Pattern; depth: number; lexeme: {parts: number}}[] = []
+  const outside = {parts: 0}
+  for (const at of expressions) open.push({at, depth: 0, lexeme: outside})
   let parts = 0
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const {at, depth} = next
+    const {at, depth, lexeme} = next
+    const inside = at.kind === 'lexeme' ? {parts: 0} : lexeme
+    const add = (each: Expression | Pattern) => open.push({at: each, depth: depth + 1, lexeme: inside})
     if (++parts > limits.parts) throw new SvcError('grammar_limit', {what: 'parts', limit: limits.parts})
     if (depth > limits.depth) throw new SvcError('grammar_limit', {what: 'nested parts', limit: limits.depth})
-    const add = (each: Expression | Pattern) => open.push({at: each, depth: depth + 1})
+    if (lexeme !== outside && ++lexeme.parts > limits.patternParts)
+      throw new SvcError('grammar_limit', {what: 'parts of a pattern', limit: limits.patternParts})
     if (at.kind === 'lexeme') add(at.pattern)
     else if (at.kind === 'sequence' || at.kind === 'both') for (const part of at.parts) add(part)
     else if (at.kind === 'either') for (const option of at.options) add(option)

@@ -17,7 +17,7 @@ export type Residual = Shared &
   )
 
 /** What remains of a residual after each lexeme and rule with which it may begin. Rules match at least one byte here. */
-export interface Steps {
+export interface Transitions {
   readonly lexemes: ReadonlyMap<number, readonly Residual[]>
   readonly rules: ReadonlyMap<number, readonly Residual[]>
 }
@@ -27,7 +27,7 @@ type Form = Residual extends infer R ? (R extends Residual ? Omit<R, 'id'> : nev
 /** Creates residuals in a normal form, and what remains of them (partial derivatives of Antimirov, 1996). */
 export class Residuals {
   #known = new Map<string, Residual>()
-  #steps = new Map<Residual, Steps>()
+  #transitions = new Map<Residual, Transitions>()
   #ids = 0
   readonly #isNullable: (rule: number) => boolean
   readonly nothing = this.#add({kind: 'nothing', nullable: false})
@@ -45,7 +45,7 @@ export class Residuals {
   /** Stops reusing the residuals so far, so that those that are not in use can be collected. */
   forget(): void {
     this.#known = new Map()
-    this.#steps = new Map()
+    this.#transitions = new Map()
   }
 
   #add(form: Form): Residual {
@@ -94,16 +94,16 @@ export class Residuals {
     return this.#intern(`r${part.id},${min},${max}`, () => ({kind: 'repeat', part, min, max, nullable: min === 0}))
   }
 
-  steps(residual: Residual): Steps {
-    let steps = this.#steps.get(residual)
-    if (steps === undefined) {
-      steps = this.#stepsOf(residual)
-      this.#steps.set(residual, steps)
+  transitions(residual: Residual): Transitions {
+    let known = this.#transitions.get(residual)
+    if (known === undefined) {
+      known = this.#create(residual)
+      this.#transitions.set(residual, known)
     }
-    return steps
+    return known
   }
 
-  #stepsOf(residual: Residual): Steps {
+  #create(residual: Residual): Transitions {
     const lexemes = new Map<number, Residual[]>()
     const rules = new Map<number, Residual[]>()
     const add = (to: Map<number, Residual[]>, symbol: number, rest: Residual) => {

@@ -1,5 +1,6 @@
 import type {Lexer} from '../lexer/lexer.js'
 import type {Regex} from '../lexer/regex.js'
+import type {Steps} from '../steps.js'
 import type {TokenTrie} from './token-trie.js'
 
 /**
@@ -56,7 +57,7 @@ function tableOf({regexes, classes}: Lexer, part: Regex): Table | undefined {
 }
 
 /** Walks the trie within repetitions; undefined if the expression cannot be counted by its bytes. */
-export function* loopOf(trie: TokenTrie, lexer: Lexer, part: Regex, words: number): Generator<void, Loop | undefined> {
+export function* loopOf(trie: TokenTrie, lexer: Lexer, part: Regex, words: number): Steps<Loop | undefined> {
   const table = part.plain ? tableOf(lexer, part) : undefined
   if (table === undefined) return undefined
   const {byte, depth, end, token, longest} = trie

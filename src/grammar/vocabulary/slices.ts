@@ -1,6 +1,7 @@
 import type {Lexer, LexerState} from '../lexer/lexer.js'
 import type {Regex} from '../lexer/regex.js'
 import {structureOf} from '../lexer/structure.js'
+import type {Steps} from '../steps.js'
 import {addRepetitions, bytesOfLoop, type Loop, loopOf} from './loops.js'
 import {SharedCache} from './shared-cache.js'
 import {bytesOfSet, maskWords, type TokenSet, tokenSetOf} from './token-set.js'
@@ -53,7 +54,7 @@ const bytesOfSlice = ({tokens, exits}: Slice): number =>
  * Computes the slice of a state, or finds that of the same expressions in another grammar.
  * @param state with counts beyond the longest token
  */
-export function* sliceOf(vocabulary: Vocabulary, lexer: Lexer, state: LexerState): Generator<void, Slice> {
+export function* sliceOf(vocabulary: Vocabulary, lexer: Lexer, state: LexerState): Steps<Slice> {
   const {slices, words} = vocabulary
   const key = structureOf(state.rests)
   const known = key === undefined ? undefined : slices.get(key)
@@ -99,7 +100,7 @@ function* sharedLoop(
   {trie, words, loops}: Vocabulary,
   lexer: Lexer,
   {repeat: {part}, tail}: Repeated,
-): Generator<void, Loop | undefined> {
+): Steps<Loop | undefined> {
   const key = structureOf([part])
   if (key === undefined) return undefined
   let loop = loops.get(key)
@@ -131,14 +132,14 @@ class Walk {
     this.bits = new Uint32Array(words)
   }
 
-  *through(state: LexerState): Generator<void, void> {
+  *through(state: LexerState): Steps<void> {
     this.#states[0] = state
     const {length} = this.#trie.byte
     for (let at = this.#walk(0, length); at < length; at = this.#walk(at, length)) yield
   }
 
   /** Walks repetitions and, from the nodes that leave them, what follows. */
-  *leave(loop: Loop, {repeat: {min, max}, tail}: Repeated, lexeme: number): Generator<void, void> {
+  *leave(loop: Loop, {repeat: {min, max}, tail}: Repeated, lexeme: number): Steps<void> {
     addRepetitions(loop, max, this.bits)
     const {byte, depth, end} = this.#trie
     const state = this.#lexer.state([lexeme], [tail])
