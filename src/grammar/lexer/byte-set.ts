@@ -27,20 +27,22 @@ export interface ByteClasses {
  * @param texts bytes, as Latin-1, that are each a set of their own
  */
 export function byteClasses(sets: Iterable<ByteSet>, texts: Iterable<string>): ByteClasses {
+  const of = new Uint8Array(256)
+  let count = 1
+  const divide = (isIn: (byte: number) => boolean) => {
+    const inside = new Int16Array(count).fill(-1)
+    const outside = new Uint8Array(count)
+    for (let byte = 0; byte < 256; byte++) if (!isIn(byte)) outside[of[byte]!] = 1
+    for (let byte = 0; byte < 256; byte++) {
+      const own = of[byte]!
+      if (outside[own] === 0 || !isIn(byte)) continue
+      if (inside[own] === -1) inside[own] = count++
+      of[byte] = inside[own]!
+    }
+  }
+  for (const set of sets) divide((byte) => hasByte(set, byte))
   const single = new Set<number>()
   for (const text of texts) for (let i = 0; i < text.length; i++) single.add(text.charCodeAt(i))
-  const all = [...sets]
-  const known = new Map<string, number>()
-  const of = new Uint8Array(256)
-  const bytes: number[] = []
-  for (let byte = 0; byte < 256; byte++) {
-    const key = single.has(byte) ? `=${byte}` : all.map((set) => (hasByte(set, byte) ? '1' : '0')).join('')
-    const found = known.get(key) ?? bytes.length
-    if (found === bytes.length) {
-      known.set(key, found)
-      bytes.push(byte)
-    }
-    of[byte] = found
-  }
-  return {of, bytes}
+  for (const each of single) divide((byte) => byte === each)
+  return {of, bytes: Array.from({length: count}, (_, byteClass) => of.indexOf(byteClass))}
 }

@@ -3,11 +3,21 @@ import {byteSet} from './byte-set.js'
 import type {Regex, Regexes} from './regex.js'
 import {utf8Ranges} from './utf8.js'
 
-/** Converts a pattern over characters to an expression over their UTF-8 bytes. */
-export function regexOf(regexes: Regexes, pattern: Pattern): Regex {
+/**
+ * Converts patterns over characters to expressions over their UTF-8 bytes.
+ * @returns a function that converts a pattern; it converts objects that occur several times once
+ */
+export function patternReader(regexes: Regexes): (pattern: Pattern) => Regex {
+  const known = new Map<Pattern, Regex>()
   const anyText = () => regexes.repeat(charactersOf(regexes, [[0, 0x10ffff]]), 0, Number.POSITIVE_INFINITY)
   /** Without the condition that a complement is valid UTF-8, where the context has it. */
   const convert = (part: Pattern, isText: boolean): Regex => {
+    if (isText) return create(part, isText)
+    const regex = known.get(part) ?? create(part, isText)
+    known.set(part, regex)
+    return regex
+  }
+  const create = (part: Pattern, isText: boolean): Regex => {
     const next = (each: Pattern) => convert(each, false)
     switch (part.kind) {
       case 'text':
@@ -17,7 +27,7 @@ export function regexOf(regexes: Regexes, pattern: Pattern): Regex {
       case 'sequence':
         return part.parts.reduceRight((rest, each) => regexes.sequence(next(each), rest), regexes.empty)
       case 'either':
-        return regexes.either(part.options.map(next))
+        return factored(regexes, part.options.map(next))
       case 'repeat':
         return regexes.repeat(next(part.part), part.min, part.max)
       case 'both': {
@@ -32,7 +42,40 @@ export function regexOf(regexes: Regexes, pattern: Pattern): Regex {
       }
     }
   }
-  return convert(pattern, false)
+  return (pattern) => convert(pattern, false)
+}
+
+/**
+ * An alternative whose options differ in their first byte, as far as they begin with a text: so a list of words is a tree, and
+ * a derivative keeps one branch.
+ */
+function factored(regexes: Regexes, options: readonly Regex[]): Regex {
+  const others: Regex[] = []
+  const groups = new Map<string, {text: string; tail: Regex}[]>()
+  for (const option of new Set(options.flatMap((each) => (each.kind === 'either' ? each.options : [each])))) {
+    const [head, tail] = option.kind === 'sequence' ? [option.head, option.tail] : [option, regexes.empty]
+    if (head.kind !== 'text') {
+      others.push(option)
+      continue
+    }
+    const key = head.text[0]!
+    const group = groups.get(key) ?? []
+    groups.set(key, group)
+    group.push({text: head.text, tail})
+  }
+  for (const group of groups.values()) {
+    const length = group.reduce((most, {text}) => commonLength(text, group[0]!.text, most), group[0]!.text.length)
+    const rests = group.map(({text, tail}) => regexes.sequence(regexes.text(text.slice(length)), tail))
+    const rest = group.length === 1 ? rests[0]! : factored(regexes, rests)
+    others.push(regexes.sequence(regexes.text(group[0]!.text.slice(0, length)), rest))
+  }
+  return regexes.either(others)
+}
+
+function commonLength(a: string, b: string, most: number): number {
+  let length = 0
+  while (length < most && a[length] === b[length]) length++
+  return length
 }
 
 /** Whether the expression of a pattern matches valid UTF-8 only, without a condition added to it. */

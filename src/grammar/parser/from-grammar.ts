@@ -2,7 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {Expression, Grammar, Pattern} from '../grammar.js'
 import {byteClasses} from '../lexer/byte-set.js'
 import {Continuations} from '../lexer/continuations.js'
-import {regexOf} from '../lexer/from-pattern.js'
+import {patternReader} from '../lexer/from-pattern.js'
 import {Lexer} from '../lexer/lexer.js'
 import {type Regex, Regexes} from '../lexer/regex.js'
 import {limits} from '../limits.js'
@@ -78,12 +78,13 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
 /** Reads all patterns of a grammar, and the classes of bytes that they tell apart. */
 function* readLexemes(expressions: Iterable<Expression>) {
   const regexes = new Regexes()
+  const regexOf = patternReader(regexes)
   const read = new Map<Pattern, Regex>()
   const open = [...expressions]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.kind !== 'lexeme') for (const part of partsOf(next)) open.push(part)
     else if (!read.has(next.pattern)) {
-      read.set(next.pattern, regexOf(regexes, next.pattern))
+      read.set(next.pattern, regexOf(next.pattern))
       yield
     }
   }

@@ -5,7 +5,7 @@ import type {Steps} from '../steps.js'
 import {addRepetitions, bytesOfLoop, type Loop, loopOf} from './loops.js'
 import {SharedCache} from './shared-cache.js'
 import {bytesOfSet, maskWords, type TokenSet, tokenSetOf} from './token-set.js'
-import {addTwins, type TokenTrie} from './token-trie.js'
+import {addTwins, bytesOfNode, type TokenTrie} from './token-trie.js'
 
 /** The tokens that a lexer state allows, and the nodes of the trie at which lexemes end. */
 export interface Slice {
@@ -85,14 +85,30 @@ export function* sliceOf(vocabulary: Vocabulary, lexer: Lexer, state: LexerState
 
 /** A repetition, and what follows it. */
 interface Repeated {
+  readonly rest: Regex
   readonly repeat: Regex & {kind: 'repeat'}
   readonly tail: Regex
 }
 
 function repeatedIn(rest: Regex): Repeated | undefined {
-  return rest.kind === 'sequence' && rest.head.kind === 'repeat' && !rest.tail.nullable
-    ? {repeat: rest.head, tail: rest.tail}
-    : undefined
+  if (rest.kind !== 'sequence' || rest.tail.nullable) return undefined
+  const repeat = rest.head.kind === 'both' ? exceptWords(rest.head.parts) : rest.head
+  return repeat?.kind === 'repeat' ? {rest, repeat, tail: rest.tail} : undefined
+}
+
+/** The repetition without an end from which words are excluded: another repetition may follow each of its beginnings. */
+function exceptWords(parts: readonly Regex[]): Regex | undefined {
+  const [repeat, ...others] = parts.filter((part) => part.kind !== 'not' || !isFinite(part.part))
+  const isEndless = repeat?.kind === 'repeat' && repeat.max === Number.POSITIVE_INFINITY
+  return isEndless && others.length === 0 ? repeat : undefined
+}
+
+/** Whether an expression is known to match finitely many texts. */
+function isFinite(regex: Regex): boolean {
+  if (regex.kind === 'sequence') return isFinite(regex.head) && isFinite(regex.tail)
+  if (regex.kind === 'either') return regex.options.every(isFinite)
+  if (regex.kind === 'repeat') return regex.max !== Number.POSITIVE_INFINITY && isFinite(regex.part)
+  return regex.kind === 'text' || regex.kind === 'byte' || regex.kind === 'empty'
 }
 
 /** The loop of a repetition, unless the bytes cannot tell a further repetition from what follows. */
@@ -139,20 +155,32 @@ class Walk {
   }
 
   /** Walks repetitions and, from the nodes that leave them, what follows. */
-  *leave(loop: Loop, {repeat: {min, max}, tail}: Repeated, lexeme: number): Steps<void> {
+  *leave(loop: Loop, {rest, repeat: {min, max}, tail}: Repeated, lexeme: number): Steps<void> {
     addRepetitions(loop, max, this.bits)
     const {byte, depth, end} = this.#trie
-    const state = this.#lexer.state([lexeme], [tail])
     const {of} = this.#lexer.classes
+    const whole = this.#lexer.state([lexeme], [rest])
+    const following = this.#lexer.state([lexeme], [tail])
     for (let i = 0; i < loop.leaving.length; i++) {
       const count = loop.repetitions[i]!
       const node = loop.leaving[i]!
       if (count < min || count > max) continue
-      if (this.#lexer.step(state, of[byte[node]!]!) === null) continue
+      if (this.#lexer.step(following, of[byte[node]!]!) === null) continue
+      const state = rest.plain ? following : this.#before(node, whole)
+      if (state === null) continue
       this.#states[depth[node]!] = state
       const last = end[node]!
       for (let at = this.#walk(node, last); at < last; at = this.#walk(at, last)) yield
     }
+  }
+
+  /** The state before the last byte of a node. */
+  #before(node: number, start: LexerState): LexerState | null {
+    const bytes = bytesOfNode(this.#trie, node)
+    const {of} = this.#lexer.classes
+    let state: LexerState | null = start
+    for (let i = 0; i < bytes.length - 1 && state !== null; i++) state = this.#lexer.step(state, of[bytes[i]!]!)
+    return state
   }
 
   /** @returns the node at which the walk continues */

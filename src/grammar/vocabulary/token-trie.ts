@@ -106,7 +106,14 @@ function sharedLength(a: Buffer, b: Buffer): number {
 export const bytesOfToken = ({bytes, offsets}: TokenTrie, token: number): Uint8Array =>
   bytes.subarray(offsets[token] ?? 0, offsets[token + 1] ?? 0)
 
-/** The node of bytes that follow a node; -1 if there is none. @param node -1 for the root */
+/** The bytes that lead to a node: the beginning of the first token at or below it. */
+export function bytesOfNode(trie: TokenTrie, node: number): Uint8Array {
+  let at = node
+  while (trie.token[at]! < 0) at++
+  return bytesOfToken(trie, trie.token[at]!).subarray(0, trie.depth[node]! + 1)
+}
+
+/** The node of bytes; -1 if there is none. */
 export function findNode({byte, end}: TokenTrie, bytes: Uint8Array): number {
   let from = 0
   let to = byte.length
