@@ -1,5 +1,4 @@
 import {stateAfter} from './compile.js'
-import type {Regex} from './lexer/regex.js'
 import type {Automaton, State} from './parser/automaton.js'
 import {bytesOfToken, findNode, type TokenTrie} from './vocabulary/token-trie.js'
 
@@ -25,18 +24,11 @@ function onlyByte(automaton: Automaton, state: State): number | undefined {
   if (state.accepting) return undefined
   let only: number | undefined
   for (const {state: lexerState} of state.entries)
-    for (const rest of lexerState.rests) {
-      const byte = firstByte(rest)
-      if (byte === undefined || (only !== undefined && byte !== only)) return onlyStep(automaton, state)
-      only = byte
+    for (const {first} of lexerState.rests) {
+      if (first === -1 || (only !== undefined && first !== only)) return onlyStep(automaton, state)
+      only = first
     }
   return only
-}
-
-/** The byte with which each match begins, if that is easy to see. */
-function firstByte(regex: Regex): number | undefined {
-  if (regex.kind === 'text') return regex.text.charCodeAt(0)
-  return regex.kind === 'sequence' ? firstByte(regex.head) : undefined
 }
 
 function onlyStep(automaton: Automaton, state: State): number | undefined {

@@ -42,9 +42,9 @@ export class Masks {
     const start = automaton.clamp(state, this.#vocabulary.trie.longest)
     const known = this.#masks.get(start)
     if (known !== undefined) return known
-    const {trie, words} = this.#vocabulary
+    const {trie, scratch} = this.#vocabulary
     const mask: TokenSet[] = []
-    const bits = new Uint32Array(words)
+    const bits = scratch.take()
     for (const {column, state: lexerState} of start.entries) {
       const slice = this.#slices.get(lexerState) ?? (yield* sliceOf(this.#vocabulary, automaton.lexer, lexerState))
       this.#slices.set(lexerState, slice)
@@ -57,6 +57,7 @@ export class Masks {
     }
     addTwins(trie, bits)
     const spanning = tokenSetOf(bits)
+    scratch.release(bits)
     mask.push(spanning)
     this.#masks.set(start, mask)
     this.#bytes += bytesOfSet(spanning) + 200

@@ -41,8 +41,15 @@ export function byteClasses(sets: Iterable<ByteSet>, texts: Iterable<string>): B
     }
   }
   for (const set of sets) divide((byte) => hasByte(set, byte))
-  const single = new Set<number>()
-  for (const text of texts) for (let i = 0; i < text.length; i++) single.add(text.charCodeAt(i))
-  for (const each of single) divide((byte) => byte === each)
+  const sizes = new Uint16Array(256)
+  for (const own of of) sizes[own]!++
+  for (const text of texts)
+    for (let i = 0; i < text.length; i++) {
+      const byte = text.charCodeAt(i)
+      if (sizes[of[byte]!] === 1) continue
+      sizes[of[byte]!]!--
+      sizes[count] = 1
+      of[byte] = count++
+    }
   return {of, bytes: Array.from({length: count}, (_, byteClass) => of.indexOf(byteClass))}
 }

@@ -125,7 +125,10 @@ export class Lexer {
     const continued: number[] = []
     const derivatives: Regex[] = []
     const ended: number[] = []
+    const byte = this.classes.bytes[byteClass]!
     for (let i = 0; i < lexemes.length; i++) {
+      const {first} = rests[i]!
+      if (first !== -1 && first !== byte) continue
       const rest = this.#continuations.derivative(rests[i]!, byteClass)
       if (rest === this.regexes.nothing) continue
       if (rest.nullable) ended.push(lexemes[i]!)

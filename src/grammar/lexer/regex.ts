@@ -8,6 +8,8 @@ interface Shared {
   readonly plain: boolean
   /** Lower bound of the length of a match, bytes. */
   readonly shortest: number
+  /** The byte with which each match begins; -1 if that is not known. */
+  readonly first: number
 }
 
 /** A regular expression over bytes. Equal ones of a `Regexes` are the same object. */
@@ -25,7 +27,13 @@ export type Regex = Shared &
     | {readonly kind: 'not'; readonly part: Regex}
   )
 
-type Form = Regex extends infer R ? (R extends Regex ? Omit<R, 'id'> : never) : never
+type Form = Regex extends infer R ? (R extends Regex ? Omit<R, 'id' | 'first'> : never) : never
+
+/** @returns -1 if not every match begins with the same byte, or that is not easy to see */
+function firstOf(form: Form): number {
+  if (form.kind === 'text') return form.text.charCodeAt(0)
+  return form.kind === 'sequence' && !form.head.nullable ? form.head.first : -1
+}
 
 const byId = (a: Regex, b: Regex) => a.id - b.id
 const unique = (sorted: readonly Regex[]) => sorted.filter((each, i) => each !== sorted[i - 1])
@@ -52,7 +60,7 @@ export class Regexes {
   }
 
   #add(form: Form): Regex {
-    return {...form, id: this.#ids++} as Regex
+    return Object.assign(form, {id: this.#ids++, first: firstOf(form)}) as Regex
   }
 
   #intern(key: string, form: () => Form): Regex {
@@ -173,19 +181,20 @@ export class Regexes {
    * Expressions", 1964).
    */
   derivative(regex: Regex, byte: number): Regex {
+    if (regex.first !== -1 && regex.first !== byte) return this.nothing
     this.steps++
     switch (regex.kind) {
       case 'nothing':
       case 'empty':
         return this.nothing
       case 'text':
-        return regex.text.charCodeAt(0) === byte ? this.text(regex.text.slice(1)) : this.nothing
+        return this.text(regex.text.slice(1))
       case 'byte':
         return hasByte(regex.set, byte) ? this.empty : this.nothing
       case 'sequence':
         return this.#derivativeOfSequence(regex, byte)
       case 'either':
-        return this.either(regex.options.map((each) => this.derivative(each, byte)))
+        return this.#derivativeOfEither(regex.options, byte)
       case 'repeat': {
         const rest = this.derivative(regex.part, byte)
         if (rest === this.nothing) return rest
@@ -196,6 +205,20 @@ export class Regexes {
       case 'not':
         return this.not(this.derivative(regex.part, byte))
     }
+  }
+
+  #derivativeOfEither(options: readonly Regex[], byte: number): Regex {
+    let only: Regex = this.nothing
+    let several: Regex[] | undefined
+    for (const each of options) {
+      if (each.first !== -1 && each.first !== byte) continue
+      const rest = this.derivative(each, byte)
+      if (rest === this.nothing || rest === only) continue
+      if (only === this.nothing) only = rest
+      else if (several === undefined) several = [only, rest]
+      else several.push(rest)
+    }
+    return several === undefined ? only : this.either(several)
   }
 
   #derivativeOfSequence(regex: Regex, byte: number): Regex {

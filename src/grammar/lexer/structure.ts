@@ -2,30 +2,45 @@ import {createHash} from 'node:crypto'
 import type {Regex} from './regex.js'
 
 /** Longer descriptions are replaced by a digest. */
-const longestKey = 200
-/** Expressions with longer descriptions are not compared. */
-const longestDescription = 100_000
+const longest = 100
+const known = new WeakMap<Regex, string>()
 
-/** A key that is the same for the same expressions of different grammars; undefined if they are too large. */
-export function structureOf(regexes: readonly Regex[]): string | undefined {
-  let description = ''
-  const write = (regex: Regex): void => {
-    if (description.length > longestDescription) return
-    if (regex.kind === 'text') description += JSON.stringify(regex.text)
-    else if (regex.kind === 'byte') description += `[${regex.set.join('.')}]`
-    else if (regex.kind === 'sequence') writeAll('.', [regex.head, regex.tail])
-    else if (regex.kind === 'either') writeAll('|', regex.options)
-    else if (regex.kind === 'both') writeAll('&', regex.parts)
-    else if (regex.kind === 'not') writeAll('!', [regex.part])
-    else if (regex.kind === 'repeat') writeAll(`${regex.min}-${regex.max}`, [regex.part])
-    else description += regex.kind
+/** A key that is the same for the same expressions of different grammars. */
+export const structureOf = (regexes: readonly Regex[]): string => shortened(regexes.map(structure).join(' '))
+
+function structure(regex: Regex): string {
+  const found = known.get(regex)
+  if (found !== undefined) return found
+  const key = shortened(describe(regex))
+  known.set(regex, key)
+  return key
+}
+
+const shortened = (description: string) =>
+  description.length <= longest ? description : createHash('sha256').update(description).digest('base64')
+
+function describe(regex: Regex): string {
+  switch (regex.kind) {
+    case 'text':
+      return JSON.stringify(regex.text)
+    case 'byte':
+      return `[${regex.set.join('.')}]`
+    case 'sequence': {
+      let description = '('
+      let at: Regex = regex
+      for (; at.kind === 'sequence'; at = at.tail) description += structure(at.head)
+      return `${description}${structure(at)})`
+    }
+    case 'either':
+      // Their order depends on the grammar.
+      return `(${regex.options.map(structure).sort().join('|')})`
+    case 'both':
+      return `(${regex.parts.map(structure).sort().join('&')})`
+    case 'not':
+      return `!${structure(regex.part)}`
+    case 'repeat':
+      return `${structure(regex.part)}{${regex.min},${regex.max}}`
+    default:
+      return `.${regex.kind}`
   }
-  const writeAll = (operator: string, parts: readonly Regex[]) => {
-    description += `(${operator} `
-    for (const part of parts) write(part)
-    description += ')'
-  }
-  writeAll('', regexes)
-  if (description.length > longestDescription) return undefined
-  return description.length <= longestKey ? description : createHash('sha256').update(description).digest('base64')
 }

@@ -141,7 +141,8 @@ function* fixpoint(
       if (has[each.number] === false) undecided.push(each)
       yield
     }
-    open = undecided
+    // Whichever order the rules have, one of the directions decides most of them.
+    open = undecided.reverse()
   }
   return has
 }

@@ -49,7 +49,7 @@ export class Residuals {
   }
 
   #add(form: Form): Residual {
-    return {...form, id: this.#ids++} as Residual
+    return Object.assign(form, {id: this.#ids++}) as Residual
   }
 
   #intern(key: string, form: () => Form): Residual {

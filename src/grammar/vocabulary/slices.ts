@@ -4,7 +4,7 @@ import {structureOf} from '../lexer/structure.js'
 import type {Steps} from '../steps.js'
 import {addRepetitions, bytesOfLoop, type Loop, loopOf} from './loops.js'
 import {SharedCache} from './shared-cache.js'
-import {bytesOfSet, maskWords, type TokenSet, tokenSetOf} from './token-set.js'
+import {bytesOfSet, maskWords, Scratch, type TokenSet, tokenSetOf} from './token-set.js'
 import {addTwins, bytesOfNode, type TokenTrie} from './token-trie.js'
 
 /** The tokens that a lexer state allows, and the nodes of the trie at which lexemes end. */
@@ -31,6 +31,7 @@ export interface Vocabulary {
   readonly trie: TokenTrie
   /** Number of words of a mask. */
   readonly words: number
+  readonly scratch: Scratch
   readonly slices: SharedCache<Slice>
   readonly loops: SharedCache<Loop | 'none'>
 }
@@ -42,6 +43,7 @@ export interface Vocabulary {
 export const createVocabulary = (trie: TokenTrie, {sharedBytes = 64 << 20} = {}): Vocabulary => ({
   trie,
   words: maskWords(trie.size),
+  scratch: new Scratch(maskWords(trie.size)),
   slices: new SharedCache(sharedBytes / 2, bytesOfSlice),
   loops: new SharedCache(sharedBytes / 2, (loop) => (loop === 'none' ? 0 : bytesOfLoop(loop))),
 })
@@ -55,11 +57,11 @@ const bytesOfSlice = ({tokens, exits}: Slice): number =>
  * @param state with counts beyond the longest token
  */
 export function* sliceOf(vocabulary: Vocabulary, lexer: Lexer, state: LexerState): Steps<Slice> {
-  const {slices, words} = vocabulary
+  const {slices, scratch} = vocabulary
   const key = structureOf(state.rests)
-  const known = key === undefined ? undefined : slices.get(key)
+  const known = slices.get(key)
   if (known !== undefined) return known
-  const walk = new Walk(vocabulary.trie, lexer, words)
+  const walk = new Walk(vocabulary.trie, lexer, scratch.take())
   const others: number[] = []
   for (const [i, rest] of state.rests.entries()) {
     const repeated = repeatedIn(rest)
@@ -79,7 +81,8 @@ export function* sliceOf(vocabulary: Vocabulary, lexer: Lexer, state: LexerState
       nodes: Int32Array.from(nodes),
     })),
   }
-  if (key !== undefined) slices.add(key, slice)
+  slices.add(key, slice)
+  scratch.release(walk.bits)
   return slice
 }
 
@@ -98,16 +101,16 @@ function repeatedIn(rest: Regex): Repeated | undefined {
 
 /** The repetition without an end from which words are excluded: another repetition may follow each of its beginnings. */
 function exceptWords(parts: readonly Regex[]): Regex | undefined {
-  const [repeat, ...others] = parts.filter((part) => part.kind !== 'not' || !isFinite(part.part))
+  const [repeat, ...others] = parts.filter((part) => part.kind !== 'not' || !hasEnd(part.part))
   const isEndless = repeat?.kind === 'repeat' && repeat.max === Number.POSITIVE_INFINITY
   return isEndless && others.length === 0 ? repeat : undefined
 }
 
 /** Whether an expression is known to match finitely many texts. */
-function isFinite(regex: Regex): boolean {
-  if (regex.kind === 'sequence') return isFinite(regex.head) && isFinite(regex.tail)
-  if (regex.kind === 'either') return regex.options.every(isFinite)
-  if (regex.kind === 'repeat') return regex.max !== Number.POSITIVE_INFINITY && isFinite(regex.part)
+function hasEnd(regex: Regex): boolean {
+  if (regex.kind === 'sequence') return hasEnd(regex.head) && hasEnd(regex.tail)
+  if (regex.kind === 'either') return regex.options.every(hasEnd)
+  if (regex.kind === 'repeat') return regex.max !== Number.POSITIVE_INFINITY && hasEnd(regex.part)
   return regex.kind === 'text' || regex.kind === 'byte' || regex.kind === 'empty'
 }
 
@@ -118,7 +121,6 @@ function* sharedLoop(
   {repeat: {part}, tail}: Repeated,
 ): Steps<Loop | undefined> {
   const key = structureOf([part])
-  if (key === undefined) return undefined
   let loop = loops.get(key)
   if (loop === undefined) {
     loop = (yield* loopOf(trie, lexer, part, words)) ?? 'none'
@@ -141,11 +143,12 @@ class Walk {
   /** By the id of `Ended`. */
   readonly exits = new Map<number, {lexemes: readonly number[]; nodes: number[]}>()
 
-  constructor(trie: TokenTrie, lexer: Lexer, words: number) {
+  /** @param bits none of them set */
+  constructor(trie: TokenTrie, lexer: Lexer, bits: Uint32Array) {
     this.#trie = trie
     this.#lexer = lexer
     this.#states = new Array(trie.longest + 1)
-    this.bits = new Uint32Array(words)
+    this.bits = bits
   }
 
   *through(state: LexerState): Steps<void> {

@@ -29,5 +29,25 @@ export const bytesOfSet = (set: TokenSet): number => ('list' in set ? set.list.b
 
 export const hasToken = (bits: Uint32Array, token: number): boolean => ((bits[token >>> 5]! >>> (token & 31)) & 1) === 1
 
+/** Bits for intermediate results, used again. */
+export class Scratch {
+  readonly #words: number
+  readonly #free: Uint32Array[] = []
+
+  constructor(words: number) {
+    this.#words = words
+  }
+
+  /** Bits that are not set. */
+  take(): Uint32Array {
+    return this.#free.pop()?.fill(0) ?? new Uint32Array(this.#words)
+  }
+
+  /** @param bits not used from now on */
+  release(bits: Uint32Array): void {
+    this.#free.push(bits)
+  }
+}
+
 /** Number of words of a mask for a vocabulary. */
 export const maskWords = (size: number): number => Math.ceil(size / 32)
