@@ -119,6 +119,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {code: 'audio_unrecognised', suggestion: 'audio_unrecognized'},
   ],
   stdin_not_utf8: ['The command reads text, and the input has another encoding or is binary.', {offset: 412}],
+  stdin_used_twice: 'A program reads its standard input once, so only one of the two can be -.',
   stdin_too_long: ['The input is read into memory, so its length is limited.', {limit: 16_777_216}],
   file_not_found: ['A file or directory that the command reads does not exist.', {path: 'notes/meeting.wav'}],
   file_unreadable: [
@@ -1310,7 +1311,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'A keyword has a value that JSON Schema does not allow, or refers to a place that does not exist.',
     {keyword: 'minLength', pointer: '#/properties/name/minLength', fault: 'is not a whole number'},
   ],
-  schema_unsatisfiable: 'Keywords of the schema contradict each other.',
+  schema_unsatisfiable: ['Keywords of the schema contradict each other.', {field: 'format'}],
   schema_too_large: [
     'The alternatives of a schema are combined, and their number is limited.',
     {keyword: 'anyOf', pointer: '#/anyOf', limit: '1000 alternatives'},

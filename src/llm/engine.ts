@@ -11,7 +11,7 @@ import type {LoadOptions} from './language-model.js'
 import type {ModelDescription} from './model-description.js'
 import {maxPromptBytes, withinBytes} from './prompt.js'
 import {type PromptThread, startPromptThread} from './prompt-thread.js'
-import type {GenerateEvent, GenerateRequest} from './request.js'
+import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import type {WorkerAnswer, WorkerRequest, WorkerStart} from './worker.js'
 
 export interface EngineOptions extends LoadOptions {
@@ -94,16 +94,21 @@ interface Threads {
 
 async function* generate(
   {worker, encoder, description}: Threads,
-  {prompt, ...request}: GenerateRequest,
+  {prompt, format, ...others}: GenerateRequest,
   ended: AbortSignal,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
   const stop = signal === undefined ? ended : AbortSignal.any([signal, ended])
   stop.throwIfAborted()
-  const contextLength = Math.min(description.contextLength, request.contextLength ?? description.contextLength)
+  const contextLength = Math.min(description.contextLength, others.contextLength ?? description.contextLength)
   // Reject a prompt with too many bytes before it is copied to the other thread.
   const bounded = withinBytes(prompt, maxPromptBytes(description.longestToken, contextLength), contextLength)
-  const tokens = await encoder.encode(bounded, contextLength, stop)
+  const {tokens, ...prepared} = await encoder.encode(
+    {prompt: bounded, ...(format === undefined ? {} : {format})},
+    contextLength,
+    stop,
+  )
+  const request: TokenRequest = {...others, ...prepared}
   const {port1: port, port2} = new MessageChannel()
   const queue = new EventQueue<GenerateEvent>(stop)
   port.on('message', (answer: WorkerAnswer) => {

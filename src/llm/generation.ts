@@ -1,3 +1,4 @@
+import type {Steps} from '../grammar/index.js'
 import {
   createSampler,
   createTopSampler,
@@ -11,6 +12,7 @@ import {
 } from '../sampling/index.js'
 import {OutputText, type Tokenizer} from '../text/index.js'
 import type {Prediction} from './decoder.js'
+import type {ReplyConstraint} from './reply-constraint.js'
 import type {GenerateEvent, GenerateSummary, PromptToken, ScoredToken, TokenLogprob, TokenRequest} from './request.js'
 
 /** The properties of a model that a generation needs. */
@@ -37,6 +39,10 @@ export class Generation {
   /** Undefined if the request needs the logits of all tokens. */
   readonly #sampleTop: TopSampler | undefined
   readonly #output: OutputText
+  /** What the format of the request allows; undefined without a format. */
+  readonly #constraint: ReplyConstraint | undefined
+  /** Text emitted so far; only with a format. */
+  #text = ''
   readonly #topLogprobs: number | undefined
   readonly #echo: TokenRequest['echo']
   readonly #limit: number
@@ -56,15 +62,17 @@ export class Generation {
     {tokenizer, contextLength: modelContext, endTokens, topCount, rules}: GenerationModel,
     prompt: readonly number[],
     {sampling, stop, maxTokens, topLogprobs, echo, contextLength = modelContext}: TokenRequest,
+    constraint?: ReplyConstraint,
   ) {
     this.tokens = [...prompt]
     this.#promptTokens = prompt.length
     this.#tokenizer = tokenizer
     this.#endTokens = endTokens
-    this.#output = new OutputText(tokenizer, prompt, stop)
+    this.#output = new OutputText(tokenizer, prompt, stop, {isExact: constraint !== undefined})
+    this.#constraint = constraint
     this.#topLogprobs = topLogprobs
     this.#echo = echo
-    const fewSuffice = !this.scoresPrompt && (topLogprobs ?? 0) <= topCount
+    const fewSuffice = !this.scoresPrompt && constraint === undefined && (topLogprobs ?? 0) <= topCount
     this.#limit = Math.min(maxTokens ?? Number.POSITIVE_INFINITY, contextLength - prompt.length)
     const processors = [
       ...(sampling.repeatPenalty === undefined ? repetitionPenalty(rules) : []),
@@ -121,8 +129,18 @@ export class Generation {
     }
   }
 
+  /** The tokens of a draft up to the first that the format refuses. @throws grammar_limit */
+  allowedStart(draft: readonly number[]): readonly number[] {
+    return this.#constraint === undefined ? draft : this.#constraint.allowedStart(draft)
+  }
+
+  /** Computes which tokens the format allows next. @throws grammar_limit, grammar_unsatisfiable */
+  *prepare(): Steps<void> {
+    if (this.#constraint !== undefined && this.#limit > 0) yield* this.#constraint.prepare()
+  }
+
   /**
-   * Selects the next token.
+   * Selects the next token after `prepare`, and adds the tokens after it that the format forces.
    * @param prediction of the last position; with all logits if `needsLogits`
    * @returns events to emit now
    */
@@ -132,27 +150,49 @@ export class Generation {
     return [...this.#emitPrompt(), ...(this.#limit === 0 ? this.#finish('length') : this.#choose(prediction))]
   }
 
-  #choose({top, logits}: Prediction): GenerateEvent[] {
-    const token = this.#sampleTop === undefined ? this.#sample(logits, this.tokens) : this.#sampleTop(top)
+  #choose(prediction: Prediction): GenerateEvent[] {
+    if (this.#constraint?.isComplete === true) return this.#finish('stop')
+    // Each token needs a prediction of its own if its log-probability is returned.
+    const isScored = this.#topLogprobs !== undefined
+    const [first, ...others] = this.#constraint?.forced ?? []
+    if (first !== undefined && !isScored) return this.#append([first, ...others])
+    const token = first ?? this.#select(prediction)
     const ends = this.#endTokens.has(token)
-    const start = this.#output.length
-    if (this.#topLogprobs !== undefined && (!ends || this.scoresPrompt)) {
-      const count = this.#topLogprobs
-      const scored = this.needsLogits ? logProbabilities(logits, token, count) : topLogProbabilities(top, token, count)
-      this.#logprobs.push({start, scored: this.#scoredWith(token, scored)})
-    }
+    if (isScored && (!ends || this.scoresPrompt)) this.#score(token, prediction)
     if (ends) return this.#finish('stop', token)
-    this.tokens.push(token)
-    this.#starts.push(start)
-    const events = this.#emit(this.#output.push(token))
-    if (this.#output.stopped) return [...events, ...this.#finish('stop')]
-    if (this.completionTokens >= this.#limit) return [...events, ...this.#finish('length')]
-    return events
+    const events = this.#append([token])
+    if (this.finished || isScored) return events
+    return [...events, ...this.#append(this.#constraint?.forced ?? [])]
+  }
+
+  #select({top, logits}: Prediction): number {
+    if (this.#sampleTop !== undefined) return this.#sampleTop(top)
+    return this.#sample(logits, this.tokens, this.#constraint?.allowed)
+  }
+
+  #score(token: number, {top, logits}: Prediction): void {
+    const count = this.#topLogprobs as number
+    const scored = this.needsLogits ? logProbabilities(logits, token, count) : topLogProbabilities(top, token, count)
+    this.#logprobs.push({start: this.#output.length, scored: this.#scoredWith(token, scored)})
+  }
+
+  #append(tokens: readonly number[]): GenerateEvent[] {
+    let text = ''
+    for (const token of tokens) {
+      this.#constraint?.accept(token)
+      this.tokens.push(token)
+      this.#starts.push(this.#output.length)
+      text += this.#output.push(token)
+      const hasEnded = this.#output.stopped || this.#constraint?.isComplete === true
+      if (hasEnded || this.completionTokens >= this.#limit)
+        return [...this.#emit(text), ...this.#finish(hasEnded ? 'stop' : 'length')]
+    }
+    return this.#emit(text)
   }
 
   #finish(reason: GenerateSummary['finishReason'], endToken?: number): GenerateEvent[] {
     const rest = this.#emit(this.#output.end(endToken), true)
-    this.#finishReason = this.#output.stopped ? 'stop' : reason
+    this.#finishReason = this.#output.stopped ? this.#reasonOfStop() : reason
     const now = performance.now()
     const summary: GenerateSummary = {
       finishReason: this.#finishReason,
@@ -165,6 +205,11 @@ export class Generation {
       decodeMs: now - this.#firstToken,
     }
     return [...rest, {type: 'done', ...summary}]
+  }
+
+  /** A stop string truncates a reply that does not match its format yet. */
+  #reasonOfStop(): GenerateSummary['finishReason'] {
+    return this.#constraint === undefined || this.#constraint.matches(this.#text) ? 'stop' : 'length'
   }
 
   /** The tokens without those of a stop string. */
@@ -182,6 +227,7 @@ export class Generation {
 
   #emit(text: string, last = false): GenerateEvent[] {
     const {stopped, released} = this.#output
+    if (this.#constraint !== undefined) this.#text += text
     const isDue = ({start}: {start: number}) => start < released || (last && !stopped)
     const logprobs = this.#logprobs.filter(isDue).map(({scored}) => scored)
     if (text === '' && !(last && logprobs.length > 0)) return []

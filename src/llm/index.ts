@@ -2,6 +2,8 @@
  * Language models: builds an ONNX graph from a model directory, runs it with a KV cache, and generates text in a worker
  * thread.
  */
+
+export type {ReplyFormat} from '../grammar/index.js'
 export type {CounterName} from './counters.js'
 export {type Engine, type EngineOptions, startEngine} from './engine.js'
 

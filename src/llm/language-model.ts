@@ -19,12 +19,14 @@ import {openDecoder} from './decoder.js'
 import {topCount} from './decoder-graph.js'
 import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
+import {FormatReader, formatOptions} from './format-reader.js'
 import {describeModel, type ModelDescription, recommendedSampling} from './model-description.js'
-import {endTokens, readModelText} from './model-text.js'
+import {readModelText} from './model-text.js'
 import {choosePrecision, type Precision, withQuantised} from './precision.js'
 import {PrefixCache} from './prefix-cache.js'
 import {PrefixStore} from './prefix-store.js'
 import {encodePrompt} from './prompt.js'
+import {ReplyConstraints} from './reply-constraint.js'
 import {readReplyRules} from './reply-rules-config.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
@@ -60,11 +62,15 @@ export interface LanguageModel {
   readonly counters: EngineCounters
   /** The tokens of a request's prompt. @throws what `encodePrompt` throws */
   encode(request: GenerateRequest): number[]
-  /** Queues a request; its events are sent to the listener. @throws bad_request; what `Scheduler.submit` throws */
+  /**
+   * Queues a request; its events are sent to the listener.
+   * @throws bad_request, grammar_limit, grammar_unsatisfiable; what `Scheduler.submit` throws
+   */
   submit(prompt: readonly number[], request: TokenRequest, listener: Listener, signal: AbortSignal): void
   /**
    * Generates text as a stream of events; the last one is the summary.
-   * @throws prompt_missing, prompt_empty, prompt_too_long, overloaded, chat_template_failed; the reason of the signal
+   * @throws prompt_missing, prompt_empty, prompt_too_long, overloaded, chat_template_failed; what `formatGrammar` throws; the
+   *   reason of the signal
    */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined>
   /** Resolves when no request is running or waiting. */
@@ -115,7 +121,7 @@ export async function loadLanguageModel(
     (tensor) => directory.tensors.has(tensor),
     lookup.ignoreConfigKeys,
   )
-  const {tokenizer, template, templateSource} = await readModelText(directory, chatTemplate)
+  const {tokenizer, template, templateSource, ends} = await readModelText(directory, config, chatTemplate)
   const {tensors} = directory
   const {generation} = directory.declarations
   const rules = readReplyRules(generation, directory)
@@ -150,13 +156,14 @@ export async function loadLanguageModel(
   const prefixes =
     prefixBytes === 0 ? undefined : new PrefixCache(prefixBytes, (prefix, length) => store?.offer(prefix, length))
   for (const {tokens, adapted, state} of (await store?.load(prefixBytes)) ?? []) prefixes?.add(tokens, adapted, state)
-  const ends = endTokens(tokenizer, config, generation)
   const scheduler = new Scheduler(
     decoder,
     {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec), rules},
     {slots, queueLimit, prefixes, lookup: promptLookup},
     counters,
   )
+  const constraints = new ReplyConstraints(tokenizer, ends)
+  const formats = new FormatReader(formatOptions(directory, tokenizer, ends))
   const available = ({contextLength: wanted = contextLength}: TokenRequest) => Math.min(contextLength, wanted)
   const encode: LanguageModel['encode'] = (request) =>
     encodePrompt({tokenizer, template, contextLength: available(request)}, request.prompt)
@@ -167,7 +174,9 @@ export async function loadLanguageModel(
         reason: `token ${unknown} is not in the vocabulary, which has ${spec.vocabSize}`,
         param: 'prompt',
       })
-    scheduler.submit(prompt, {...request, contextLength: available(request)}, listener, signal)
+    const {prepared} = request
+    const constraint = prepared === undefined ? undefined : constraints.start(prepared)
+    scheduler.submit(prompt, {...request, contextLength: available(request)}, listener, signal, constraint)
   }
   return {
     description: {
@@ -188,7 +197,9 @@ export async function loadLanguageModel(
       const abandoned = new AbortController()
       const queue = new EventQueue<GenerateEvent>(signal)
       const listener: Listener = {event: (event) => queue.push(event), fail: (error) => queue.fail(error)}
-      submit(encode(request), request, listener, AbortSignal.any([signal, abandoned.signal]))
+      const {format} = request
+      const all = {...request, ...(format === undefined ? {} : {prepared: await formats.read(format)})}
+      submit(encode(request), all, listener, AbortSignal.any([signal, abandoned.signal]))
       try {
         for await (const event of queue) {
           yield event

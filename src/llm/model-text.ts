@@ -15,29 +15,34 @@ export interface ModelText {
   tokenizer: Tokenizer
   template: ChatTemplate | undefined
   templateSource: string | undefined
+  /** Tokens that end a reply. */
+  ends: ReadonlySet<number>
 }
 
 /**
  * Uses the requested template, else that of the model, else ChatML if the run or the vocabulary indicates it, else none.
+ * @param config of the model
  * @param requested file with a template, or `none`
  * @throws file_unreadable, model_file_invalid
  */
 export async function readModelText(
   {tokenizer: file, declarations, promptFormat}: RunDirectory,
+  config: Readonly<Record<string, unknown>>,
   requested?: string,
 ): Promise<ModelText> {
   const tokenizer = createTokenizer(await readJsonObject(file), declarations.tokenizer, file)
   tokenizer.prepare()
-  if (requested === 'none') return {tokenizer, template: undefined, templateSource: undefined}
+  const text = {tokenizer, ends: endTokens(tokenizer, config, declarations.generation)}
+  if (requested === 'none') return {...text, template: undefined, templateSource: undefined}
   const isChatml =
     promptFormat === chatmlFormat || (promptFormat !== noFormat && tokenizer.id('<|im_start|>') !== undefined)
   const found: DeclaredTemplate | undefined =
     requested === undefined ? declaredTemplate(declarations.template?.declared) : await readTemplate(requested)
   const declared = found ?? (isChatml ? chatml : undefined)
-  if (declared === undefined) return {tokenizer, template: undefined, templateSource: undefined}
+  if (declared === undefined) return {...text, template: undefined, templateSource: undefined}
   const origin = requested ?? declarations.template?.file ?? file
   const template = new ChatTemplate(declared, origin, tokenizer.specialTokens)
-  return {tokenizer, template, templateSource: typeof declared === 'string' ? declared : undefined}
+  return {...text, template, templateSource: typeof declared === 'string' ? declared : undefined}
 }
 
 async function readTemplate(file: string): Promise<string> {
@@ -49,7 +54,7 @@ async function readTemplate(file: string): Promise<string> {
 }
 
 /** End tokens: those of the configurations and of the tokenizer, and the common end-of-turn tokens of chat models. */
-export function endTokens(tokenizer: Tokenizer, ...configs: readonly Readonly<Record<string, unknown>>[]): Set<number> {
+function endTokens(tokenizer: Tokenizer, ...configs: readonly Readonly<Record<string, unknown>>[]): Set<number> {
   const declared = configs.flatMap(({eos_token_id: id}) => [id].flat())
   const known = [tokenizer.eos, '<|im_end|>', '<|endoftext|>', '<|eot_id|>'].map((token) =>
     token === undefined ? undefined : tokenizer.id(token),

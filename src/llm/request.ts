@@ -1,5 +1,7 @@
+import type {ReplyFormat} from '../grammar/index.js'
 import type {SamplingOptions} from '../sampling/index.js'
 import type {ChatMessage, TemplateVariables} from '../text/index.js'
+import type {PreparedFormat} from './prepared-format.js'
 
 /** Start of the text to generate. */
 export type Prompt =
@@ -34,6 +36,11 @@ export interface GenerateRequest {
    */
   stop: readonly string[]
   sampling: SamplingOptions
+  /**
+   * What the reply must match. Tokens that do not are never selected, whatever the sampling options are. The reply ends where
+   * it is complete; with the finish reason `length`, it is only the beginning of a reply that matches.
+   */
+  format?: ReplyFormat
   /** Return the log-probability of each token and of this many alternatives; default: none. */
   topLogprobs?: number
   /**
@@ -45,14 +52,16 @@ export interface GenerateRequest {
   adapter?: boolean
 }
 
-/** A request whose prompt is tokenized separately. */
-export type TokenRequest = Omit<GenerateRequest, 'prompt'>
+/** A request whose prompt is tokenized separately, and whose format has been read. */
+export interface TokenRequest extends Omit<GenerateRequest, 'prompt' | 'format'> {
+  prepared?: PreparedFormat
+}
 
 /** A token with its log-probability. Invalid UTF-8 is replaced in `token`, but not in `bytes`. */
 export interface ScoredToken {
   token: string
   bytes: number[]
-  /** Natural logarithm of its probability, before any sampling option is applied. */
+  /** Natural logarithm of its probability, before the format and any sampling option are applied. */
   logprob: number
 }
 
@@ -69,6 +78,7 @@ export interface PromptToken extends Omit<ScoredToken, 'logprob'> {
 
 /** Outcome of a request. Durations are in ms. */
 export interface GenerateSummary {
+  /** `length`: the reply has been truncated; with a format, also by a stop string. */
   finishReason: 'stop' | 'length'
   promptTokens: number
   /** Tokens of the prompt that were not computed, because they begin an earlier prompt. */

@@ -1,10 +1,12 @@
 import {counted, SvcError} from '../errors/index.js'
+import {stepsInTurns} from '../grammar/index.js'
 import type {EngineCounters} from './counters.js'
 import type {Decoder, Prediction} from './decoder.js'
 import {Generation, type GenerationModel} from './generation.js'
 import type {KvCache} from './kv-cache.js'
 import {commonLength, type PrefixCache, shortestPrefix} from './prefix-cache.js'
 import {PromptLookup} from './prompt-lookup.js'
+import type {ReplyConstraint} from './reply-constraint.js'
 import type {GenerateEvent, TokenRequest} from './request.js'
 
 export interface SchedulerOptions {
@@ -37,8 +39,6 @@ interface Job {
 }
 
 const isPrefilling = ({prefilled, promptTokens}: Job) => prefilled < promptTokens
-
-const lastToken = ({generation}: Job) => generation.tokens.at(-1) as number
 
 /**
  * Target for the maximum pause of a running stream during the prefill of another request: so many steps, but at least so
@@ -91,9 +91,16 @@ export class Scheduler {
 
   /**
    * Queues a request with a tokenized prompt.
+   * @param constraint that of the request's format, if it has one
    * @throws prompt_too_long, overloaded
    */
-  submit(prompt: readonly number[], request: TokenRequest, listener: Listener, signal: AbortSignal): void {
+  submit(
+    prompt: readonly number[],
+    request: TokenRequest,
+    listener: Listener,
+    signal: AbortSignal,
+    constraint?: ReplyConstraint,
+  ): void {
     const {contextLength = this.#decoder.contextLength} = request
     // With a maximum of 0 tokens, the prompt may fill the context.
     if (prompt.length + (request.maxTokens === 0 ? 0 : 1) > contextLength)
@@ -104,7 +111,7 @@ export class Scheduler {
         reason: `The queue is full: ${counted(queueLimit, 'request is', 'requests are')} waiting.`,
       })
     this.#waiting.push({
-      generation: new Generation(this.#model, prompt, request),
+      generation: new Generation(this.#model, prompt, request, constraint),
       adapted: request.adapter ?? true,
       listener,
       signal,
@@ -207,11 +214,8 @@ export class Scheduler {
     if (job === undefined) return
     const othersDecode = this.#running.some((other) => !isPrefilling(other))
     const {generation} = job
-    const limit = this.#mostTokens(generation.scoresPrompt)
-    const size = Math.max(2, Math.min(othersDecode ? this.#chunk : largestChunk, limit))
-    const end = job.prefilled + size
-    // The kernels round a run of one token differently from a longer one, so a single last token joins the chunk.
-    const chunk = generation.tokens.slice(job.prefilled, end + 1 === job.promptTokens ? end + 1 : end)
+    const size = this.#chunkSize(othersDecode ? this.#chunk : largestChunk, generation.scoresPrompt)
+    const chunk = nextTokens(generation.tokens, job.prefilled, job.promptTokens, size)
     const started = performance.now()
     const predictions = await this.#decoder.prefill(this.#cache, slot, chunk, {
       adapted: job.adapted,
@@ -224,33 +228,72 @@ export class Scheduler {
     this.#counters.add('graphRuns', 1)
     if (generation.scoresPrompt) generation.scorePrompt(predictions, job.prefilled)
     job.prefilled += chunk.length
-    if (!isPrefilling(job) && !job.signal.aborted) this.#advance(job, predictions.at(-1) as Prediction)
+    if (!isPrefilling(job)) await this.#advance(job, predictions.at(-1) as Prediction)
   }
 
   /** Adds the next token of every request after its prefill; several tokens of a single request whose text repeats. */
   async #step(): Promise<void> {
     this.#dropAborted()
-    const jobs = this.#running.filter((job) => !isPrefilling(job))
+    const jobs = this.#decoding()
     for (const job of jobs) this.#learn(job)
     if (jobs.length > 1) await this.#stepAll(jobs)
     else if (jobs[0] !== undefined) await this.#stepAlone(jobs[0])
+  }
+
+  /** The requests after their prefill, by slot. */
+  #decoding(): readonly Job[] {
+    return this.#running.filter((job) => !isPrefilling(job))
+  }
+
+  /** Number of tokens of a request that are in the cache. The one after them is the next to compute. */
+  #computed(job: Job): number {
+    return this.#cache.length(this.#running.indexOf(job))
+  }
+
+  /** Whether several tokens of a request are to be computed, because its format forced those after a selected one. */
+  #hasForced(job: Job): boolean {
+    return job.generation.tokens.length - this.#computed(job) > 1
   }
 
   #timeStep(ms: number): void {
     this.#stepMs += (this.#stepMs === 0 ? 1 : 0.1) * (ms - this.#stepMs)
   }
 
-  /** Runs one batched decode step. */
+  /** Runs one batched decode step. Forced tokens are computed before it, each request on its own. */
   async #stepAll(jobs: readonly Job[]): Promise<void> {
+    for (const job of jobs) if (this.#hasForced(job) && !job.signal.aborted) await this.#computeForced(job)
+    this.#dropAborted()
+    const batch = this.#decoding()
+    // The others have got a token in this turn. Their rows are computed and dropped, because slots must be contiguous.
+    const isIncluded = batch.map((job) => !this.#hasForced(job))
+    if (!isIncluded.includes(true)) return
     const started = performance.now()
-    const predictions = await this.#decoder.step(this.#cache, jobs.map(lastToken), {
-      adapted: jobs.map(({adapted}) => adapted),
-      logits: jobs.some(({generation}) => generation.needsLogits),
-    })
+    const lengths = batch.map((job) => this.#computed(job))
+    const predictions = await this.#decoder.step(
+      this.#cache,
+      batch.map(({generation}, row) => generation.tokens[lengths[row] as number] as number),
+      {adapted: batch.map(({adapted}) => adapted), logits: batch.some(({generation}) => generation.needsLogits)},
+    )
     this.#timeStep(performance.now() - started)
     this.#counters.add('graphRuns', 1)
     this.#counters.add('batchedRuns', 1)
-    for (const [row, job] of jobs.entries()) if (!job.signal.aborted) this.#advance(job, predictions[row] as Prediction)
+    for (const [row, length] of lengths.entries()) if (!isIncluded[row]) this.#cache.setLength(row, length)
+    for (const [row, job] of batch.entries())
+      if (isIncluded[row]) await this.#advance(job, predictions[row] as Prediction)
+  }
+
+  /** Computes a selected token of a request and the forced ones after it, and selects the next. */
+  async #computeForced(job: Job): Promise<void> {
+    const {generation, adapted} = job
+    const {tokens, needsLogits: logits} = generation
+    const size = this.#chunkSize(largestChunk, false)
+    for (;;) {
+      const slot = this.#running.indexOf(job)
+      const chunk = nextTokens(tokens, this.#cache.length(slot), tokens.length, size)
+      const [prediction] = await this.#decoder.prefill(this.#cache, slot, chunk, {adapted, predict: 'last', logits})
+      this.#counters.add('graphRuns', 1)
+      if (this.#cache.length(slot) === tokens.length) return this.#advance(job, prediction as Prediction)
+    }
   }
 
   /**
@@ -258,13 +301,14 @@ export class Scheduler {
    * the text is the same with any draft. The first one that differs from the draft ends it.
    */
   async #stepAlone(job: Job): Promise<void> {
+    if (this.#hasForced(job)) return this.#computeForced(job)
     const {generation, adapted} = job
     const {tokens} = generation
     const {length} = tokens
-    const draft =
-      this.#lookup?.draft(tokens, Math.min(generation.remaining, this.#mostTokens(generation.needsLogits)) - 1) ?? []
+    const draft = this.#draft(job)
+    if (draft === undefined) return
     const started = performance.now()
-    const predictions = await this.#decoder.prefill(this.#cache, 0, [lastToken(job), ...draft], {
+    const predictions = await this.#decoder.prefill(this.#cache, 0, [...tokens.slice(-1), ...draft], {
       adapted,
       predict: 'all',
       logits: generation.needsLogits,
@@ -273,14 +317,34 @@ export class Scheduler {
     if (draft.length === 0) this.#timeStep(ms)
     this.#counters.add('graphRuns', 1)
     this.#counters.add('draftedTokens', draft.length)
-    for (const [row, prediction] of predictions.entries()) {
-      this.#cache.setLength(0, length + row)
-      if (job.signal.aborted) break
-      if (row > 0) this.#counters.add('acceptedTokens', 1)
-      this.#advance(job, prediction)
-      if (!this.#running.includes(job) || tokens[length + row] !== draft[row]) break
+    let right = 0
+    this.#cache.setLength(0, length)
+    while (right < predictions.length) {
+      const next = length + right
+      await this.#advance(job, predictions[right] as Prediction)
+      if (job.signal.aborted || !this.#running.includes(job)) break
+      const added = tokens.length - next
+      const same = commonLength(tokens.slice(next), draft.slice(right), added)
+      this.#counters.add('acceptedTokens', same)
+      right += same
+      this.#cache.setLength(0, length + right)
+      if (same < added) break
     }
     this.#lookup?.ran(predictions.length, ms, tokens.slice(length))
+  }
+
+  /** Probable tokens after the last one, as far as the format of the request allows them; undefined if the request failed. */
+  #draft(job: Job): readonly number[] | undefined {
+    if (this.#lookup === undefined) return []
+    const {generation} = job
+    const {tokens, remaining, needsLogits} = generation
+    const draft = this.#lookup.draft(tokens, Math.min(remaining, this.#mostTokens(needsLogits)) - 1)
+    try {
+      return generation.allowedStart(draft)
+    } catch (error) {
+      this.#fail(job, error)
+      return undefined
+    }
   }
 
   /** Most tokens of one request in a run, for all of which logits may be returned. */
@@ -290,25 +354,38 @@ export class Scheduler {
     return Math.floor(maxIntermediate / Math.max(scores, withLogits ? vocabSize : 0))
   }
 
+  /** At least two: the kernels round a run of one token differently from a longer one. */
+  #chunkSize(size: number, withLogits: boolean): number {
+    return Math.max(2, Math.min(size, this.#mostTokens(withLogits)))
+  }
+
   #learn(job: Job): void {
     const {tokens} = job.generation
     this.#lookup?.learn(tokens, job.learned)
     job.learned = tokens.length
   }
 
-  /** Updates the counters and frees the slot before it emits events, so that both are visible after the last event. */
-  #advance(job: Job, prediction: Prediction): void {
-    const {generation, listener} = job
+  /**
+   * Selects the next token, unless the request has been aborted. Updates the counters and frees the slot before it emits
+   * events, so that both are visible after the last event.
+   */
+  async #advance(job: Job, prediction: Prediction): Promise<void> {
+    const {generation, listener, signal} = job
     const before = generation.completionTokens
     try {
+      await stepsInTurns(generation.prepare(), signal)
       const events = generation.next(prediction)
       this.#counters.add('completionTokens', generation.completionTokens - before)
       if (generation.finished) this.#leave(job)
       for (const event of events) listener.event(event)
     } catch (error) {
-      if (this.#running.includes(job)) this.#leave(job)
-      listener.fail(error)
+      if (!signal.aborted) this.#fail(job, error)
     }
+  }
+
+  #fail(job: Job, error: unknown): void {
+    if (this.#running.includes(job)) this.#leave(job)
+    job.listener.fail(error)
   }
 
   #leave(job: Job): void {
@@ -342,6 +419,15 @@ export class Scheduler {
     this.#counters.set('waiting', this.#waiting.length)
     this.#counters.set('running', this.#running.length)
   }
+}
+
+/**
+ * Up to `size` tokens of a text from a position on. The kernels round a run of one token differently from a longer one, so
+ * a single last token is included.
+ */
+function nextTokens(tokens: readonly number[], from: number, end: number, size: number): number[] {
+  const to = from + size
+  return tokens.slice(from, to + 1 === end ? to + 1 : Math.min(to, end))
 }
 
 /**

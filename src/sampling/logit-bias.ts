@@ -1,7 +1,7 @@
 import type {LogitsProcessor} from './logits-processor.js'
 
 /** Limits of OpenAI's `logit_bias`: values at or beyond them force or ban a token. */
-const force = 100
+export const force = 100
 export const ban = -100
 
 /**

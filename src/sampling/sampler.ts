@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import {draw, minP, softmax, topP} from './candidates.js'
-import {ban, logitBias} from './logit-bias.js'
+import {ban, force, logitBias} from './logit-bias.js'
 import type {LogitsProcessor} from './logits-processor.js'
 import {argmax, finiteTokens, mostLikely} from './most-likely.js'
 import type {SamplingOptions} from './options.js'
@@ -11,20 +11,25 @@ import type {TopLogits} from './top-logits.js'
 /**
  * Selects a token from the logits of one position, `[vocabulary]`. `history` contains the tokens of the prompt and the
  * reply so far. The logits are not modified; tokens with non-finite logits are never selected.
+ * @param allowed a bit per token, the first in the lowest bit; default: all may be selected. Forced tokens and further
+ *   processors have no effect where they exclude all of these.
  * @throws generation_failed if no logit is finite; bad_request if the bias bans all tokens
  */
-export type Sampler = (logits: Float32Array, history: readonly number[]) => number
+export type Sampler = (logits: Float32Array, history: readonly number[], allowed?: Uint32Array) => number
 
 /**
- * Applies logit bias, penalties, further processors, top-k, temperature, softmax, top-p and min-p in this order, then draws a token. At
- * temperature 0 it selects the most likely token after bias and penalties. Deterministic for the same options and logits.
+ * Excludes tokens that are not allowed, then applies logit bias, penalties, further processors, top-k, temperature, softmax,
+ * top-p and min-p in this order, then draws a token. At temperature 0 it selects the most likely token after bias and
+ * penalties. Deterministic for the same options and logits.
  */
 export function createSampler(options: SamplingOptions, further: readonly LogitsProcessor[] = []): Sampler {
   const process = logitsProcessing([...processorsOf(options), ...further])
+  const processAllowed = logitsProcessing(processorsOf({...options, logitBias: withoutForced(options.logitBias)}))
   const choose = options.temperature === 0 ? argmax : drawFromAll(options)
-  return (logits, history) => {
-    const token = choose(process(logits, history))
-    return token >= 0 ? token : failWithoutToken(options)
+  return (logits, history, allowed) => {
+    let token = choose(process(logits, history, allowed))
+    if (token < 0 && allowed !== undefined) token = choose(processAllowed(logits, history, allowed))
+    return token >= 0 ? token : failWithoutToken(options, allowed)
   }
 }
 
@@ -50,18 +55,36 @@ export function createTopSampler(options: SamplingOptions, count: number): TopSa
 const processorsOf = (options: SamplingOptions) =>
   [logitBias(options.logitBias), penalties(options)].filter((processor) => processor !== undefined)
 
-/** Applies processors to a copy that is reused by the next step; without any, returns the caller's logits. */
+const withoutForced = (biases: SamplingOptions['logitBias']): SamplingOptions['logitBias'] =>
+  Object.fromEntries(Object.entries(biases).filter(([, bias]) => bias < force))
+
+/** Applies processors to a copy that is reused by the next step; if there is nothing to apply, returns the caller's logits. */
 function logitsProcessing(
   processors: readonly LogitsProcessor[],
-): (logits: Float32Array, history: readonly number[]) => Float32Array {
-  if (processors.length === 0) return (logits) => logits
+): (logits: Float32Array, history: readonly number[], allowed?: Uint32Array) => Float32Array {
   let copy = new Float32Array()
-  return (logits, history) => {
+  return (logits, history, allowed) => {
+    if (processors.length === 0 && allowed === undefined) return logits
     if (copy.length !== logits.length) copy = new Float32Array(logits.length)
     copy.set(logits)
+    if (allowed !== undefined) excludeOthers(copy, allowed)
     for (const process of processors) process(copy, history)
+    // A processor that forces tokens includes them.
+    if (allowed !== undefined && processors.length > 0) excludeOthers(copy, allowed)
     return copy
   }
+}
+
+/** Makes tokens impossible that are not allowed. */
+function excludeOthers(logits: Float32Array, allowed: Uint32Array): void {
+  for (let i = 0; i < allowed.length; i++) {
+    const word = allowed[i]!
+    const first = 32 * i
+    if (word === 0) logits.fill(-Infinity, first, first + 32)
+    else if (word !== 0xffffffff)
+      for (let bit = 0; bit < 32; bit++) if (((word >>> bit) & 1) === 0) logits[first + bit] = -Infinity
+  }
+  logits.fill(-Infinity, 32 * allowed.length)
 }
 
 function drawFromAll(options: SamplingOptions): (logits: Float32Array) => number {
@@ -89,8 +112,9 @@ function seededDraw({
 }
 
 /** If the request bans tokens, it has banned all of them; otherwise the model is defective. */
-function failWithoutToken({logitBias: biases}: SamplingOptions): never {
+function failWithoutToken({logitBias: biases}: SamplingOptions, allowed?: Uint32Array): never {
+  const those = allowed === undefined ? '' : ' that the format of the reply allows'
   if (Object.values(biases).some((bias) => bias <= ban))
-    throw new SvcError('bad_request', {reason: 'logit_bias bans every token', param: 'logit_bias'})
+    throw new SvcError('bad_request', {reason: `logit_bias bans every token${those}`, param: 'logit_bias'})
   throw new SvcError('generation_failed', {reason: 'no token can be selected because no logit is finite'})
 }

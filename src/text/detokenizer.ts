@@ -6,11 +6,28 @@ const contextTokens = 6
 const maxPending = 3
 const replacement = '\uFFFD'
 
+/** Converts tokens to text one by one. */
+export interface IncrementalDecoder {
+  /** Returns the text that the token completes; it may be empty. */
+  push(token: number): string
+  /** Returns the pending text, with invalid characters as U+FFFD. */
+  flush(): string
+}
+
+/**
+ * Decodes tokens to exactly their bytes, whatever precedes them. A tokenizer's own decoder may omit a space at the start of a
+ * text.
+ */
+export function createByteDecoder({bytes}: Pick<Tokenizer, 'bytes'>): IncrementalDecoder {
+  const decoder = new TextDecoder('utf-8', {ignoreBOM: true})
+  return {push: (token) => decoder.decode(bytes(token), {stream: true}), flush: () => decoder.decode()}
+}
+
 /**
  * Decodes tokens incrementally; the pieces concatenate to the decoding of all tokens. A character that spans tokens is
  * held back until it is complete. The cost per token does not grow with the text.
  */
-export class Detokenizer {
+export class Detokenizer implements IncrementalDecoder {
   readonly #tokenizer: Tokenizer
   /** Context tokens, whose text has been returned, then pending tokens. */
   #tokens: number[]
@@ -23,7 +40,6 @@ export class Detokenizer {
     this.#settled = this.#tokens.length
   }
 
-  /** Returns the text that the token completes; it may be empty. */
   push(token: number): string {
     this.#tokens.push(token)
     const text = this.#tokenizer.decode(this.#tokens)
@@ -35,7 +51,6 @@ export class Detokenizer {
     return this.#settle(end, this.#tokenizer.decode(this.#tokens.slice(0, end)))
   }
 
-  /** Returns the pending text, with invalid characters as U+FFFD. */
   flush(): string {
     if (this.#settled === this.#tokens.length) return ''
     return this.#settle(this.#tokens.length, this.#tokenizer.decode(this.#tokens))

@@ -10,6 +10,6 @@ export {
   type TemplateVariables,
   type ToolCall,
 } from './chat-template.js'
-export {OutputText} from './output-text.js'
+export {OutputText, specialsOf} from './output-text.js'
 export type {SpecialTokens} from './special-tokens.js'
 export {createTokenizer, type EncodeOptions, type Tokenizer, TooManyTokens} from './tokenizer.js'

@@ -1,4 +1,4 @@
-import {Detokenizer} from './detokenizer.js'
+import {createByteDecoder, Detokenizer, type IncrementalDecoder} from './detokenizer.js'
 import {StopMatcher, type StopStep} from './stop-matcher.js'
 import type {Tokenizer} from './tokenizer.js'
 
@@ -9,14 +9,15 @@ import type {Tokenizer} from './tokenizer.js'
 export class OutputText {
   readonly #tokenizer: Tokenizer
   readonly #specials: ReadonlySet<number>
-  readonly #detokenizer: Detokenizer
+  readonly #detokenizer: IncrementalDecoder
   readonly #stops: StopMatcher
   #stopped = false
 
-  constructor(tokenizer: Tokenizer, prompt: readonly number[], stop: readonly string[]) {
+  /** @param isExact whether the text is exactly the bytes of the tokens; default: as the tokenizer decodes them */
+  constructor(tokenizer: Tokenizer, prompt: readonly number[], stop: readonly string[], {isExact = false} = {}) {
     this.#tokenizer = tokenizer
     this.#specials = specialsOf(tokenizer)
-    this.#detokenizer = new Detokenizer(tokenizer, prompt)
+    this.#detokenizer = isExact ? createByteDecoder(tokenizer) : new Detokenizer(tokenizer, prompt)
     this.#stops = new StopMatcher(stop)
   }
 
@@ -66,7 +67,7 @@ export class OutputText {
 const specialsByTokenizer = new WeakMap<Tokenizer, ReadonlySet<number>>()
 
 /** The tokens that decoding omits. */
-function specialsOf(tokenizer: Tokenizer): ReadonlySet<number> {
+export function specialsOf(tokenizer: Tokenizer): ReadonlySet<number> {
   const known = specialsByTokenizer.get(tokenizer)
   if (known !== undefined) return known
   const names = [...tokenizer.specials, ...(tokenizer.specialTokens.additional_special_tokens ?? [])]

@@ -19,7 +19,7 @@ export interface EncodeOptions {
 /** A text has more than `maxTokens` tokens. */
 export class TooManyTokens extends Error {}
 
-export interface Tokenizer extends Pick<Vocabulary, 'id' | 'tokenOf' | 'bytes' | 'specials' | 'longestToken'> {
+export interface Tokenizer extends Pick<Vocabulary, 'size' | 'id' | 'tokenOf' | 'bytes' | 'specials' | 'longestToken'> {
   /** @throws TooManyTokens beyond `maxTokens`; the exception of `check`; model_file_invalid in the first call */
   encode(text: string, options: EncodeOptions): number[]
   /** Escapes user text so that `encode` produces no special token from it. */
@@ -75,6 +75,7 @@ export function createTokenizer(
       return load().library.decode(tokens as number[], options)
     },
     prepare: () => void load(),
+    size: vocabulary.size,
     id: vocabulary.id,
     tokenOf: vocabulary.tokenOf,
     bytes: vocabulary.bytes,

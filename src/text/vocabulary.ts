@@ -19,6 +19,8 @@ export interface ModelJson {
 
 /** The tokens of a model: their names, bytes and text. */
 export interface Vocabulary {
+  /** The highest id of a token, plus 1. */
+  readonly size: number
   readonly specials: readonly string[]
   isSpecial(name: string): boolean
   id(name: string): number | undefined
@@ -52,6 +54,7 @@ export function vocabularyOf(json: TokenizerJson, config: Readonly<Record<string
     isAdded: (name: string) => addedIds.has(name),
   }
   return {
+    size: names.length,
     specials,
     isSpecial: (name) => isSpecial.has(name),
     id,

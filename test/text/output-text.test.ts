@@ -12,6 +12,7 @@ const words: Tokenizer = {
   id: () => undefined,
   tokenOf: () => undefined,
   bytes: () => Buffer.alloc(0),
+  size: 0,
   specials: [],
   specialTokens: {},
   guarded: (text) => text,

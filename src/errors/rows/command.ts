@@ -61,6 +61,10 @@ export const commandErrors = rows(() => ({
       `${p.path ?? 'Standard input'} is longer than ${size(p.limit)}.`,
     hint: 'Pass a shorter input.',
   }),
+  stdin_used_twice: usage({
+    message: () => 'Standard input cannot be both the prompt and the schema or grammar.',
+    hint: 'Pass the prompt as an argument, or the schema or grammar as a file.',
+  }),
   file_not_found: notFound({
     message: (p: {path: string}) => `${p.path} does not exist.`,
     hint: 'Check the path; it is relative to the current directory, or to the one given with -C.',

@@ -8,7 +8,17 @@ const mapKeywords = ['properties', '$defs', 'definitions', 'patternProperties', 
 const listKeywords = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
 const schemaKeywords = ['items', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedItems']
 /** Keywords that strict mode of OpenAI does not have. */
-const forbidden = ['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas', 'patternProperties']
+const forbidden = [
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentRequired',
+  'dependentSchemas',
+  'patternProperties',
+]
 
 /**
  * Checks the rules of OpenAI for `strict: true` (developers.openai.com, "Structured outputs", supported schemas): the schema is an
@@ -19,7 +29,8 @@ export function checkStrict(schema: unknown): void {
   if (!isObject(schema) || schema['type'] !== 'object') throw notStrict('#', 'type', 'must be object')
   if (schema['anyOf'] !== undefined) throw notStrict('#', 'anyOf', 'is not allowed at the top')
   const properties = checkObjects(schema, '#', 0)
-  if (properties > maxProperties) throw notStrict('#', 'properties', `has ${properties} names, more than ${maxProperties}`)
+  if (properties > maxProperties)
+    throw notStrict('#', 'properties', `has ${properties} names, more than ${maxProperties}`)
 }
 
 /** Checks a schema and those in it; returns the number of properties. */
@@ -29,7 +40,8 @@ function checkObjects(schema: unknown, pointer: string, depth: number): number {
   if (keyword !== undefined) throw notStrict(pointer, keyword, 'is not allowed')
   const isObjectSchema = [schema['type']].flat().includes('object') || schema['properties'] !== undefined
   if (isObjectSchema) checkObject(schema, pointer)
-  if (isObjectSchema && depth >= maxDepth) throw notStrict(pointer, 'properties', `is nested more than ${maxDepth} times`)
+  if (isObjectSchema && depth >= maxDepth)
+    throw notStrict(pointer, 'properties', `is nested more than ${maxDepth} times`)
   const inner = depth + (isObjectSchema ? 1 : 0)
   const parts = [
     ...mapKeywords.flatMap((each) =>

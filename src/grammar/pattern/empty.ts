@@ -2,7 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {Pattern} from '../grammar.js'
 import {byteClasses} from '../lexer/byte-set.js'
 import {Continuations} from '../lexer/continuations.js'
-import {regexOf} from '../lexer/from-pattern.js'
+import {patternReader} from '../lexer/from-pattern.js'
 import {Regexes} from '../lexer/regex.js'
 
 const known = new WeakMap<Pattern, boolean>()
@@ -19,7 +19,7 @@ export function isEmptyPattern(pattern: Pattern): boolean {
 
 function search(pattern: Pattern): boolean {
   const regexes = new Regexes()
-  const regex = regexOf(regexes, pattern)
+  const regex = patternReader(regexes)(pattern)
   const {sets, texts} = regexes.alphabet()
   try {
     return !new Continuations(regexes, byteClasses(sets, texts).bytes).isAlive(regex)

@@ -15,7 +15,7 @@ const messages = [
 
 /** The tokens of a conversation for the model in a folder. */
 async function promptOf(folder: string): Promise<number[]> {
-  const text = await readModelText(await openRunDirectory(folder))
+  const text = await readModelText(await openRunDirectory(folder), {})
   return encodePrompt({...text, contextLength: 512}, {kind: 'chat', messages, overflow: 'refuse'})
 }
 

@@ -1,0 +1,104 @@
+import {createHash} from 'node:crypto'
+import {readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {serialize} from 'node:v8'
+import {isErrorOf} from '../errors/index.js'
+import {
+  createTokenTrie,
+  formatGrammar,
+  type ReplyFormat,
+  readTokenTrie,
+  type TokenBytes,
+  trieFormat,
+  writeTokenTrie,
+} from '../grammar/index.js'
+import {logger} from '../log/index.js'
+import {specialsOf, type Tokenizer} from '../text/index.js'
+import {derivedFiles, derivedFolder, type RunDirectory} from '../weights/index.js'
+import {LruCache} from './lru-cache.js'
+import type {PreparedFormat} from './prepared-format.js'
+
+interface FormatReaderOptions {
+  tokenizer: Tokenizer
+  /** Tokens that end a reply; they are never text. */
+  ends: ReadonlySet<number>
+  /** Path of the model, for the cache. */
+  model: string
+  /** Files from which tokenizer and end tokens are read. */
+  sources: readonly string[]
+  /** Cache folder. */
+  folder: string
+}
+
+export const formatOptions = (
+  {path, tokenizer: file, config}: RunDirectory,
+  tokenizer: Tokenizer,
+  ends: ReadonlySet<number>,
+): FormatReaderOptions => ({
+  tokenizer,
+  ends,
+  model: path,
+  sources: [file, config],
+  folder: derivedFolder(process.env),
+})
+
+/** Maximum memory of the grammars that are kept, bytes. */
+const mostGrammars = 64 << 20
+const trieFile = 'vocabulary.trie'
+
+/** Reads formats of replies. Grammars are kept; the vocabulary is read or built once, at the first request. */
+export class FormatReader {
+  readonly #options: FormatReaderOptions
+  readonly #grammars = new LruCache<Uint8Array>(mostGrammars)
+  #vocabulary: Promise<Uint8Array> | undefined
+
+  constructor(options: FormatReaderOptions) {
+    this.#options = options
+  }
+
+  /** @throws what `formatGrammar` throws */
+  async read(format: ReplyFormat): Promise<PreparedFormat> {
+    const {field: _, ...content} = format
+    const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex')
+    let grammar = this.#grammars.get(digest)
+    if (grammar === undefined) {
+      grammar = shared(serialize(formatGrammar(format)))
+      this.#grammars.set(digest, grammar, grammar.length)
+    }
+    this.#vocabulary ??= readVocabulary(this.#options)
+    return {digest, grammar, vocabulary: await this.#vocabulary}
+  }
+}
+
+/** The vocabulary from the cache; built if it is not there, or if the cache cannot be used. */
+async function readVocabulary(options: FormatReaderOptions): Promise<Uint8Array> {
+  const {model, sources, folder, ends} = options
+  const build = () => writeTokenTrie(createTokenTrie(tokensOf(options)))
+  const recipe = `${trieFormat} without ${[...ends].sort((a, b) => a - b)}`
+  try {
+    const entry = await derivedFiles({folder, kind: 'converted', model, sources, recipe}, (partial) =>
+      writeFile(join(partial, trieFile), build()),
+    )
+    const stored = await readFile(join(entry, trieFile))
+    if (readTokenTrie(stored) !== undefined) return shared(stored)
+  } catch (error) {
+    if (!isErrorOf(error, 'cache_unwritable')) throw error
+    logger('llm').warn({err: error}, 'Cannot cache the vocabulary.')
+  }
+  return shared(build())
+}
+
+function tokensOf({tokenizer, ends}: FormatReaderOptions): TokenBytes {
+  const specials = specialsOf(tokenizer)
+  return {
+    size: tokenizer.size,
+    bytes: (token) => (ends.has(token) || specials.has(token) ? undefined : tokenizer.bytes(token)),
+  }
+}
+
+/** A copy in memory that threads share. */
+function shared(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  copy.set(bytes)
+  return copy
+}

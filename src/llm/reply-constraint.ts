@@ -1,0 +1,131 @@
+import {deserialize} from 'node:v8'
+import {SvcError} from '../errors/index.js'
+import {
+  type CompiledGrammar,
+  type Constraint,
+  type ConstraintSource,
+  compileInSteps,
+  createConstraintSource,
+  createVocabulary,
+  type Grammar,
+  readTokenTrie,
+  type Steps,
+  type Vocabulary,
+} from '../grammar/index.js'
+import type {Tokenizer} from '../text/index.js'
+import {LruCache} from './lru-cache.js'
+import type {PreparedFormat} from './prepared-format.js'
+
+/** Maximum memory of the grammars that are kept, bytes. */
+const mostGrammars = 128 << 20
+
+interface Compiled {
+  grammar: CompiledGrammar
+  source: ConstraintSource
+}
+
+/** The constraints of a model's replies. Grammars are kept with what earlier replies have computed. */
+export class ReplyConstraints {
+  readonly #tokenizer: Tokenizer
+  readonly #ends: readonly number[]
+  readonly #grammars = new LruCache<Compiled>(mostGrammars)
+  #vocabulary: Vocabulary | undefined
+
+  constructor(tokenizer: Tokenizer, ends: ReadonlySet<number>) {
+    this.#tokenizer = tokenizer
+    this.#ends = [...ends].filter((token) => token >= 0 && token < tokenizer.size)
+  }
+
+  /** A constraint for a new reply. */
+  start(format: PreparedFormat): ReplyConstraint {
+    this.#vocabulary ??= createVocabulary(readVocabulary(format.vocabulary))
+    const vocabulary = this.#vocabulary
+    return new ReplyConstraint(() => this.#compile(format, vocabulary), this.#tokenizer, vocabulary.words)
+  }
+
+  *#compile({digest, grammar: stored}: PreparedFormat, vocabulary: Vocabulary): Steps<Compiled> {
+    let compiled = this.#grammars.get(digest)
+    if (compiled === undefined) {
+      const grammar = yield* compileInSteps(deserialize(stored) as Grammar)
+      compiled = {grammar, source: createConstraintSource(grammar, vocabulary, this.#ends)}
+    }
+    this.#grammars.set(digest, compiled, compiled.source.bytes)
+    return compiled
+  }
+}
+
+function readVocabulary(stored: Uint8Array) {
+  const trie = readTokenTrie(stored)
+  if (trie === undefined) throw new Error('The vocabulary is damaged.')
+  return trie
+}
+
+/** What the reply so far allows. It changes with `accept` only. Before `prepare`, only that can be called. */
+export class ReplyConstraint {
+  /** A bit per token, the first in the lowest bit; valid after `prepare`, unless the reply is complete or a token is forced. */
+  readonly allowed: Uint32Array
+  readonly #compile: () => Steps<Compiled>
+  readonly #encode: (text: string) => number[]
+  #compiled: {grammar: CompiledGrammar; constraint: Constraint} | undefined
+  #forced: readonly number[] | undefined
+  #isPrepared = false
+
+  /**
+   * Created by `ReplyConstraints`.
+   * @param words number of 32-bit words of a set of tokens
+   */
+  constructor(compile: () => Steps<Compiled>, tokenizer: Tokenizer, words: number) {
+    this.#compile = compile
+    this.#encode = (text) => tokenizer.encode(text, {special: false})
+    this.allowed = new Uint32Array(words)
+  }
+
+  /** Computes what may follow, unless it is known. @throws grammar_limit, grammar_unsatisfiable, generation_failed */
+  *prepare(): Steps<void> {
+    if (this.#compiled === undefined) {
+      const {grammar, source} = yield* this.#compile()
+      this.#compiled = {grammar, constraint: source.start()}
+    }
+    if (this.#isPrepared || this.isComplete || this.forced.length > 0) return
+    yield* this.#constraint.maskInSteps(this.allowed)
+    if (this.allowed.every((word) => word === 0))
+      throw new SvcError('generation_failed', {reason: 'no token of the vocabulary continues the format of the reply'})
+    this.#isPrepared = true
+  }
+
+  get #constraint(): Constraint {
+    if (this.#compiled === undefined) throw new Error('The constraint is not prepared.')
+    return this.#compiled.constraint
+  }
+
+  /** Tokens that must follow; they need no selection. @throws grammar_limit */
+  get forced(): readonly number[] {
+    this.#forced ??= this.#constraint.forcedTokens(this.#encode)
+    return this.#forced
+  }
+
+  /** Whether nothing may follow, so that the reply ends without an end token. */
+  get isComplete(): boolean {
+    return this.#constraint.isComplete()
+  }
+
+  /** Appends a token that may follow. */
+  accept(token: number): void {
+    if (!this.#constraint.accept(token)) throw new Error(`The token ${token} does not match the format of the reply.`)
+    this.#forced = undefined
+    this.#isPrepared = false
+  }
+
+  /** The tokens of a draft up to the first that may not follow. @throws grammar_limit */
+  allowedStart(draft: readonly number[]): readonly number[] {
+    const ahead = this.#constraint.copy()
+    const refused = draft.findIndex((token) => !ahead.accept(token))
+    return refused === -1 ? draft : draft.slice(0, refused)
+  }
+
+  /** Whether a text matches the format as a whole. @throws grammar_limit */
+  matches(text: string): boolean {
+    const matcher = this.#compiled?.grammar.matcher()
+    return matcher?.accept(Buffer.from(text)) === true && matcher.isAccepting()
+  }
+}
