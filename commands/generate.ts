@@ -4,9 +4,11 @@ import {
   baseFlags,
   chatFlags,
   chooseLanguageModel,
+  formatFlags,
   formatTable,
   ignoreConfigKeyFlag,
   inGroup,
+  readReplyFormat,
   readTextInput,
   SvcCommand,
   settingFlags,
@@ -30,6 +32,9 @@ questions about svc.
 If the model has a chat template, the prompt is formatted as a user message; --raw skips the template. The prompt is
 required unless --raw is used. With --raw and no prompt, generation starts from the beginning-of-text token.
 
+With --schema, --regex, --choice or --grammar, the text is certain to match, unless it is truncated by --max-tokens or --stop. A
+schema or grammar that cannot be enforced as a whole is refused.
+
 --stats prints speed, memory and precision to standard error after the text. With --json, they are in the result.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "How do I transcribe a recording?"',
@@ -38,6 +43,8 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     'cat question.txt | <%= config.bin %> <%= command.id %> --model ./my-model --temperature 0 -',
     '<%= config.bin %> <%= command.id %> --model ./my-model --json "Hello" | jq .timings',
     '<%= config.bin %> <%= command.id %> --model ./my-model --stats "Hello"',
+    '<%= config.bin %> <%= command.id %> --model ./my-model --schema person.json "Invent a person."',
+    '<%= config.bin %> <%= command.id %> --model ./my-model --choice yes,no "Is water wet?"',
   ]
   static override args = {
     prompt: Args.string({description: 'Prompt; - reads standard input.'}),
@@ -67,6 +74,7 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
         multiple: true,
         multipleNonGreedy: true,
       }),
+      ...formatFlags,
     }),
   }
 
@@ -102,6 +110,7 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     } = this.settings(engineSettings)
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
+    const format = await readReplyFormat(this.flags, this.signal)
     const model = await chooseLanguageModel(configured, this.workspace.root, (text) => this.output.notice(text))
 
     const {defaultSampling} = await import('../src/sampling/index.js')
@@ -112,7 +121,13 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
     const options = {...load, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
     try {
-      const request = {prompt, maxTokens, stop, sampling: {...defaultSampling, ...sampling, seed}}
+      const request: GenerateRequest = {
+        prompt,
+        maxTokens,
+        stop,
+        sampling: {...defaultSampling, ...sampling, seed},
+        ...(format === undefined ? {} : {format}),
+      }
       const generated = await this.#print(engine, request)
       const result = toResult(engine, generated, seed)
       await this.output.result(result, ({text}) => (text.endsWith('\n') ? '' : '\n'))
@@ -123,7 +138,8 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
   }
 
   async #prompt(): Promise<Prompt> {
-    const {raw, system} = this.flags
+    const {raw, system, schema, grammar} = this.flags
+    if (this.args.prompt === '-' && (schema === '-' || grammar === '-')) throw new SvcError('stdin_used_twice', {})
     const text = this.args.prompt === '-' ? await readTextInput(this.signal) : this.args.prompt
     if (text === undefined && !raw) throw new SvcError('prompt_missing', {})
     if (text === undefined) return {kind: 'beginning'}

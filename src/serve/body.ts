@@ -6,8 +6,9 @@ export const maxMessages = 4096
 /** Bounds of lists of stop strings: their number, and the characters of each. */
 export const stopBounds = {max: 64, longest: 1000}
 
-/** Maximum depth of JSON values that chat templates read. */
+/** Maximum depth of JSON values that chat templates read, and of JSON Schemas. */
 const maxDepth = 32
+const maxSchemaDepth = 256
 
 export interface Bounds {
   min?: number
@@ -48,8 +49,13 @@ export class Fields {
   /** @throws body_missing if there is none; bad_request if it is not an object; what the check throws */
   static ofBody(body: unknown, declared?: DeclaredFields): Fields {
     if (body === undefined) throw new SvcError('body_missing', {})
-    if (!isObject(body)) throw new SvcError('bad_request', {reason: 'the request body must be a JSON object'})
+    if (!isJsonObject(body)) throw new SvcError('bad_request', {reason: 'the request body must be a JSON object'})
     return new Fields(body, '', undefined, declared)
+  }
+
+  /** The same fields with another value of one. */
+  with(name: string, value: unknown): Fields {
+    return new Fields({...this.#values, [name]: value}, this.#path, this.#label)
   }
 
   get names(): string[] {
@@ -87,6 +93,13 @@ export class Fields {
     return this.#values
   }
 
+  /** A JSON Schema; `undefined` if the field is absent. @throws bad_request if it is nested too deep to be copied */
+  schema(name: string): unknown {
+    const value = this.#typed(name, 'object (a JSON Schema)', (each) => isJsonObject(each) || typeof each === 'boolean')
+    if (isDeeper(value, maxSchemaDepth)) throw this.wrong(name, `be nested at most ${maxSchemaDepth} deep`)
+    return value
+  }
+
   string(name: string): string | undefined {
     return this.#typed(name, 'string', isString)
   }
@@ -119,7 +132,7 @@ export class Fields {
   }
 
   object(name: string, label?: (name: string) => string): Fields | undefined {
-    const value = this.#typed(name, 'object', isObject)
+    const value = this.#typed(name, 'object', isJsonObject)
     return value && new Fields(value, `${this.param(name)}.`, label, this.#declared)
   }
 
@@ -128,7 +141,7 @@ export class Fields {
     return (
       items &&
       this.#counted(name, items, count).map((item, i) => {
-        if (!isObject(item)) throw this.wrong(`${name}[${i}]`, 'be of type object')
+        if (!isJsonObject(item)) throw this.wrong(`${name}[${i}]`, 'be of type object')
         return new Fields(item, `${this.param(name)}[${i}].`, undefined, this.#declared)
       })
     )
@@ -165,7 +178,7 @@ const isString = (value: unknown): value is string => typeof value === 'string'
 const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value)
 const isInteger = (value: unknown): value is number => Number.isInteger(value)
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
-const isObject = (value: unknown): value is object =>
+export const isJsonObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isDeeper = (value: unknown, depth: number): boolean =>

@@ -602,7 +602,14 @@ describe('a server with invalid or slow clients', () => {
       /stop/,
     ],
     ['an unknown model', '/api/chat', {model: 'tinny', messages: []}, 404, /'tinny' not found, did you mean 'tiny'/],
-    ['a format', '/api/generate', {prompt: 'x', format: 'json'}, 400, /format/],
+    ['a format that is none', '/api/generate', {prompt: 'x', format: 'xml'}, 400, /format/],
+    [
+      'a schema that cannot be enforced',
+      '/api/generate',
+      {prompt: 'x', format: {type: 'array', items: {type: 'string'}, uniqueItems: true}},
+      400,
+      /The keyword uniqueItems at #\/uniqueItems cannot be enforced/,
+    ],
     [
       'tools',
       '/v1/chat/completions',
@@ -617,7 +624,7 @@ describe('a server with invalid or slow clients', () => {
     ['embeddings, whatever the body', '/api/embeddings', '{', 501, /not implemented/],
     ['embeddings by their newer name', '/api/embed', '{', 400, /this server does not support embeddings/],
     ['pulling a model', '/api/pull', {model: 'x'}, 404, /Unknown route/],
-    ['a grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a"'}, 400, /does not support grammar/],
+    ['a faulty grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a'}, 400, /grammar is invalid at line 1/],
     [
       'a JSON schema',
       '/v1/chat/completions',

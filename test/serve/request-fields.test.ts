@@ -48,6 +48,25 @@ const examples: Readonly<Record<string, unknown>> = {
   'messages[].reasoning': 'They greet.',
   'messages[].content[].type': 'text',
   'messages[].content[].text': 'Hi',
+  format: {type: 'integer'},
+  response_format: {type: 'text'},
+  'response_format.type': 'text',
+  'response_format.schema': {type: 'integer'},
+  'response_format.json_schema': {name: 'number', schema: {type: 'integer'}},
+  'response_format.json_schema.schema': {type: 'integer'},
+  'response_format.json_schema.strict': true,
+  guided_json: {type: 'integer'},
+  guided_regex: '[0-9]',
+  guided_choice: ['a', 'b'],
+  guided_grammar: 'start: "a"',
+  json_schema: {type: 'integer'},
+  grammar: 'root ::= "a"',
+  structured_outputs: {regex: '[0-9]'},
+  'structured_outputs.json': {type: 'integer'},
+  'structured_outputs.regex': '[0-9]',
+  'structured_outputs.choice': ['a', 'b'],
+  'structured_outputs.grammar': 'start: "a"',
+  'structured_outputs.json_object': true,
   reasoning_effort: 'medium',
   max_tokens: 1,
   max_completion_tokens: 1,
@@ -84,6 +103,10 @@ const examples: Readonly<Record<string, unknown>> = {
   'options.num_predict': 1,
   'options.num_ctx': 512,
 }
+
+/** Fields of which a request has only one. */
+const isExclusive = (path: string) =>
+  /^(format|guided_(json|regex|choice|grammar)|json_schema|grammar|structured_outputs(\..*)?)$/.test(path)
 
 /** The body with another field. */
 function withField(body: Body, path: string, value: unknown): Body {
@@ -128,6 +151,7 @@ describe('the fields of requests', () => {
           const isWorking = outcome.kind === 'works'
           if (isWorking) assert.ok(path in examples, `There is no example for ${path}.`)
           if (path === 'raw' && isWorking) continue
+          if (isWorking && isExclusive(path)) continue
           const probe = isWorking
             ? exampleOf(path)
             : outcome.kind === 'ignored'
@@ -137,6 +161,13 @@ describe('the fields of requests', () => {
         }
         const {status, text} = await post(route, body)
         assert.equal(status, 200, `${JSON.stringify(body)}: ${text}`)
+      }
+    })
+
+    it(`${route} accepts each field with a format of the reply`, async () => {
+      for (const {path} of rows.filter(({path, outcome}) => outcome.kind === 'works' && isExclusive(path))) {
+        const {status, text} = await post(route, withField(bodies[route], path, exampleOf(path)))
+        assert.equal(status, 200, `${path}: ${text}`)
       }
     })
 

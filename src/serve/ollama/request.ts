@@ -3,6 +3,7 @@ import type {GenerateRequest, Prompt} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
 import {definedEntries, Fields} from '../body.js'
 import {type KeepAlive, readKeepAlive} from '../keep-alive.js'
+import {readFormat, readOllamaFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
 import {readTemplateVariables} from '../template-variables.js'
 import {readMessages} from './messages.js'
@@ -76,7 +77,14 @@ function readCommon(fields: Fields, prompt: Prompt, defaults: OllamaDefaults): O
     stream: fields.boolean('stream') ?? true,
     numCtx,
     unknown: [...fields.unknown, ...unknown],
-    request: {prompt, maxTokens, stop, sampling, ...definedEntries({topLogprobs: readTopLogprobs(fields)})},
+    request: {
+      prompt,
+      maxTokens,
+      stop,
+      sampling,
+      ...readFormat(fields, readOllamaFormat),
+      ...definedEntries({topLogprobs: readTopLogprobs(fields)}),
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import type {GenerateRequest} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
 import {definedEntries, Fields, stopBounds} from '../body.js'
+import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
 import {readTemplateVariables} from '../template-variables.js'
 import {type Delivery, readDelivery} from './delivery.js'
@@ -26,6 +27,7 @@ export function readChatCompletion(body: unknown, defaults: OpenAiDefaults): Ope
     maxTokens: readMaxTokens(fields, ['max_completion_tokens', 'max_tokens'], 1, defaults),
     stop: fields.texts('stop', stopBounds) ?? [],
     sampling: readSampling(fields, defaults),
+    ...readFormat(fields, readResponseFormat),
     ...definedEntries({topLogprobs: readTopLogprobs(fields)}),
   }
   return {...readDelivery(fields), requests: [request]}

@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {GenerateRequest} from '../../llm/index.js'
 import {definedEntries, Fields, stopBounds} from '../body.js'
+import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
 import type {OpenAiRequest} from './chat-request.js'
 import {readDelivery} from './delivery.js'
@@ -29,6 +30,7 @@ export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiR
     maxTokens: readMaxTokens(fields, ['max_tokens'], 0, defaults),
     stop: fields.texts('stop', stopBounds) ?? [],
     sampling: readSampling(fields, defaults),
+    ...readFormat(fields, readResponseFormat),
     ...definedEntries({topLogprobs: fields.integer('logprobs', {min: 0, max: 5})}),
   }
   return {

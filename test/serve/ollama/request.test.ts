@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import type {ReplyFormat} from '../../../src/llm/index.js'
 import {type OllamaRequest, readChat, readGenerate} from '../../../src/serve/ollama/request.js'
 import type {ChatMessage} from '../../../src/text/index.js'
 import {defaults, refusal} from '../samples.js'
@@ -35,6 +36,7 @@ describe('POST /api/generate', () => {
     request: {...unsaid, prompt: {kind: 'chat', messages: [user('Hi')], overflow: 'refuse'}},
   }
   const withPrompt = (prompt: OllamaRequest['request']['prompt']) => ({...plain, request: {...plain.request, prompt}})
+  const withFormat = (format: ReplyFormat) => ({...plain, request: {...plain.request, format}})
   const withVariables = (variables: object) =>
     withPrompt({kind: 'chat', messages: [user('Hi')], overflow: 'refuse', variables: {...variables}})
 
@@ -69,6 +71,17 @@ describe('POST /api/generate', () => {
     ],
     ['raw false', {raw: false}, plain],
     ['empty fields for unsupported features', {suffix: '', format: '', images: [], template: ''}, plain],
+    ['JSON as the format', {format: 'json'}, withFormat({kind: 'json', field: 'format'})],
+    [
+      'a schema as the format',
+      {format: {type: 'null'}},
+      withFormat({kind: 'schema', schema: {type: 'null'}, field: 'format'}),
+    ],
+    [
+      'formats of other servers',
+      {guided_regex: 'a+'},
+      withFormat({kind: 'regex', pattern: 'a+', field: 'guided_regex'}),
+    ],
     ['think false', {think: false}, withVariables({enable_thinking: false, thinking: false})],
     ['think false for a raw prompt', {think: false, raw: true}, withPrompt({kind: 'raw', text: 'Hi'})],
     [
@@ -108,13 +121,10 @@ describe('POST /api/generate', () => {
     [{suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
     [{model: 'my-run', suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
     [{model: 'my-run', images: ['iVBO']}, 'this server does not support images (images must be [])', 'images'],
-    [{model: 'my-run', format: 'json'}, 'this server does not support structured output (format must be "")', 'format'],
-    [{model: 'my-run', format: 'yaml'}, 'this server does not support structured output (format must be "")', 'format'],
-    [
-      {model: 'my-run', format: {type: 'object'}},
-      'this server does not support structured output (format must be "")',
-      'format',
-    ],
+    [{format: 'yaml'}, 'format must be "json" or a JSON Schema', 'format'],
+    [{format: ['json']}, 'format must be "json" or a JSON Schema', 'format'],
+    [{format: 'json', guided_regex: 'a'}, 'guided_regex must be omitted with format', 'guided_regex'],
+    [{response_format: {type: 'text'}}, 'this server does not support response_format (use format)', 'response_format'],
     [{model: 'my-run', think: true}, 'this server does not support thinking (think must be false)', 'think'],
     [{model: 'my-run', think: 'high'}, 'this server does not support thinking (think must be false)', 'think'],
     [{logprobs: 5}, 'logprobs must be of type boolean', 'logprobs'],
@@ -241,7 +251,7 @@ describe('POST /api/chat', () => {
       'chat_template_kwargs.tools',
     ],
     [{temperature: 0}, 'this server does not support temperature (use options.temperature)', 'temperature'],
-    [{format: 'json'}, 'this server does not support structured output (format must be "")', 'format'],
+    [{format: 'xml'}, 'format must be "json" or a JSON Schema', 'format'],
     [{think: true}, 'this server does not support thinking (think must be false)', 'think'],
     [{stream: 1}, 'stream must be of type boolean', 'stream'],
     [{truncate: 1}, 'truncate must be of type boolean', 'truncate'],

@@ -88,6 +88,48 @@ describe('POST /v1/chat/completions', () => {
     [{logit_bias: {'50256': -100, '7': 1.5}}, sampled({logitBias: {7: 1.5, 50256: -100}})],
     [{logit_bias: {}}, plain],
     [{response_format: {type: 'text'}}, plain],
+    [{response_format: {type: 'json_object'}}, asking({format: {field: 'response_format', kind: 'json'}})],
+    [
+      {response_format: {type: 'json_object', schema: {}}},
+      asking({format: {field: 'response_format', kind: 'schema', schema: {}}}),
+    ],
+    [
+      {response_format: {type: 'json_schema', json_schema: {name: 'x', schema: {type: 'null'}, strict: true}}},
+      asking({format: {field: 'response_format', kind: 'schema', schema: {type: 'null'}, strict: true}}),
+    ],
+    [
+      {response_format: {type: 'json_schema', schema: true}},
+      asking({format: {field: 'response_format', kind: 'schema', schema: true, strict: false}}),
+    ],
+    [{guided_json: {type: 'null'}}, asking({format: {field: 'guided_json', kind: 'schema', schema: {type: 'null'}}})],
+    [
+      {guided_json: '{"type": "null"}'},
+      asking({format: {field: 'guided_json', kind: 'schema', schema: {type: 'null'}}}),
+    ],
+    [{guided_regex: 'a+'}, asking({format: {field: 'guided_regex', kind: 'regex', pattern: 'a+'}})],
+    [{guided_choice: ['a', 'b']}, asking({format: {field: 'guided_choice', kind: 'choice', choices: ['a', 'b']}})],
+    [
+      {guided_grammar: 'start: "a"'},
+      asking({format: {field: 'guided_grammar', kind: 'grammar', grammar: 'start: "a"'}}),
+    ],
+    [
+      {structured_outputs: {json: {}}},
+      asking({format: {field: 'structured_outputs.json', kind: 'schema', schema: {}}}),
+    ],
+    [
+      {structured_outputs: {json_object: true, regex: null}},
+      asking({format: {field: 'structured_outputs.json_object', kind: 'json'}}),
+    ],
+    [
+      {structured_outputs: {choice: ['a']}, guided_regex: ''},
+      asking({format: {field: 'structured_outputs.choice', kind: 'choice', choices: ['a']}}),
+    ],
+    [{json_schema: {}}, asking({format: {field: 'json_schema', kind: 'schema', schema: {}}})],
+    [
+      {grammar: 'root ::= "a"'},
+      asking({format: {field: 'grammar', kind: 'grammar', grammar: 'root ::= "a"', syntax: 'gbnf'}}),
+    ],
+    [{grammar: '', guided_decoding_backend: 'outlines'}, plain],
     [{tools: []}, plain],
     [{tool_choice: 'none'}, plain],
     [{tool_choice: 'auto', parallel_tool_calls: false}, plain],
@@ -216,6 +258,31 @@ describe('POST /v1/chat/completions', () => {
       'chat_template_kwargs must be nested at most 32 deep',
       'chat_template_kwargs',
     ],
+    [{response_format: 'json'}, 'response_format must be of type object', 'response_format'],
+    [{response_format: {}}, 'response_format.type must be text, json_object or json_schema', 'response_format.type'],
+    [
+      {response_format: {type: 'json_schema'}},
+      'response_format.json_schema must be present',
+      'response_format.json_schema',
+    ],
+    [
+      {response_format: {type: 'json_schema', json_schema: {name: 'x'}}},
+      'response_format.json_schema.schema must be present',
+      'response_format.json_schema.schema',
+    ],
+    [{guided_json: 'x'}, 'guided_json must be a JSON Schema', 'guided_json'],
+    [{guided_json: '5'}, 'guided_json must be of type object (a JSON Schema)', 'guided_json'],
+    [{guided_choice: []}, 'guided_choice must have at least 1 item', 'guided_choice'],
+    [
+      {json_schema: {}, structured_outputs: {regex: 'a'}},
+      'json_schema must be omitted with structured_outputs.regex',
+      'json_schema',
+    ],
+    [
+      {guided_json: JSON.parse(`{"x": ${'['.repeat(300)}${']'.repeat(300)}}`)},
+      'guided_json must be nested at most 256 deep',
+      'guided_json',
+    ],
     [
       {reasoning_effort: 'huge'},
       'reasoning_effort must be one of none, minimal, low, medium, high, xhigh, max',
@@ -255,7 +322,6 @@ describe('POST /v1/chat/completions', () => {
     it(`rejects ${JSON.stringify(body).slice(0, 100)}`, () =>
       assert.throws(() => read(body), refusal('bad_request', sentence, param)))
 
-  const noFormat = 'this server does not support structured output (response_format must be {"type":"text"})'
   const noTools = 'this server does not support tools (tool_choice must be "none" or "auto")'
   const noMedia = 'only text parts are supported, not image_url, input_audio or file'
   const unsupported: [body: object, sentence: string, param: string][] = [
@@ -268,10 +334,8 @@ describe('POST /v1/chat/completions', () => {
     [{tool_choice: {type: 'function', function: {name: 'f'}}}, noTools, 'tool_choice'],
     [{functions: []}, 'this server does not support functions (use tools)', 'functions'],
     [{function_call: 'auto'}, 'this server does not support function_call (use tool_choice)', 'function_call'],
-    [{response_format: {type: 'json_object'}}, noFormat, 'response_format'],
-    [{response_format: {type: 'json_schema', json_schema: {name: 'x', schema: {}}}}, noFormat, 'response_format'],
-    [{response_format: {}}, noFormat, 'response_format'],
-    [{response_format: 'json'}, noFormat, 'response_format'],
+    [{format: 'json'}, 'this server does not support format (format must be ""; use response_format)', 'format'],
+    [{structural_tag: {}}, 'this server does not support structural_tag', 'structural_tag'],
     [{think: true}, 'this server does not support thinking (think must be false)', 'think'],
     [
       {modalities: ['text', 'audio']},
