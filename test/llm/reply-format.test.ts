@@ -8,6 +8,7 @@ import {sharedData, skipWithout} from '../support/project.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 import {loadModel} from './load-model.js'
+import {boundedSchemas, checkReplies} from './support/schema-campaign.js'
 
 type Changes = Partial<Omit<GenerateRequest, 'sampling'>> & {sampling?: Partial<SamplingOptions>}
 
@@ -200,6 +201,12 @@ describe('a reply with a format has the same tokens', {skip: skipWithout('storie
           assert.deepEqual([text, summary.tokens], [expected[i]?.text, expected[i]?.summary.tokens], `request ${i}`)
       }
     })
+
+  it('and is valid for its schema', async (t) => {
+    const model = await loadModel(t, folder, {slots: 10, promptLookup: true, prefixBytes: 100_000_000})
+    const ended = await checkReplies(model, boundedSchemas(6, 1), {seeds: 5, maxTokens: 150})
+    assert.ok(ended > 0.5, `${ended}`)
+  })
 
   it('and all of its spaces at the start of a text', async (t) => {
     const model = await loadModel(t, folder, {})
