@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import '@hyperjump/json-schema/draft-2020-12'
 import {registerSchema, unregisterSchema, validate} from '@hyperjump/json-schema/draft-2020-12'
 import {Ajv2020} from 'ajv/dist/2020.js'
 import {compileGrammar, schemaGrammar} from '../../../src/grammar/index.js'
@@ -77,7 +76,7 @@ export async function checkReplies(
             assert.ok(grammar.matcher().accept(Buffer.from(text.slice(0, length))), what)
           } else {
             ended++
-            const value = JSON.parse(text)
+            const value = JSON.parse(text) as Parameters<typeof agrees>[0]
             assert.ok(isValid(value), `ajv: ${what}`)
             assert.ok(agrees(value).valid, `hyperjump: ${what}`)
           }
