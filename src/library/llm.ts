@@ -9,6 +9,7 @@ export type {
   GenerateSummary,
   ModelDescription,
   Prompt,
+  ReplyFormat,
 } from '../llm/index.js'
 export {defaultSampling, type SamplingOptions} from '../sampling/index.js'
 export {type MergeRequest, type MergeResult, mergeAdapter} from '../weights/index.js'

@@ -60,7 +60,7 @@ describe('a reply with a format', () => {
     assert.ok(found.size > 1)
   })
 
-  it('may go on if a longer text matches, and may end there', async () => {
+  it('may continue if a longer text matches, and may end before', async () => {
     const ended = await replyOf(model, request({...choiceOf('ab', 'abc'), sampling: {logitBias: {256: 50}}}))
     assert.deepEqual([ended.text, ended.summary.finishReason], ['ab', 'stop'])
     const longer = await replyOf(model, request({...choiceOf('ab', 'abc'), sampling: {logitBias: {99: 50}}}))
