@@ -16,6 +16,8 @@ export interface GenerationRequest {
   maxTokens: number
   /** Requested context length in tokens, prompt and answer together; default: that of the server. */
   contextLength?: number | undefined
+  /** JSON Schema of the answer. Servers of the Ollama API enforce it; to others it is not sent. */
+  format?: Readonly<Record<string, unknown>> | undefined
 }
 
 const route: AnswerRoute = {path: '/api/generate', member: 'response', textOf: ({response}) => response}
@@ -27,7 +29,7 @@ const route: AnswerRoute = {path: '/api/generate', member: 'response', textOf: (
  */
 export function generate(
   client: InferenceClient,
-  {model, system, prompt, temperature, topP, maxTokens, contextLength}: GenerationRequest,
+  {model, system, prompt, temperature, topP, maxTokens, contextLength, format}: GenerationRequest,
   signal: AbortSignal,
   limits = defaultGenerationLimits,
 ): Promise<Generation> {
@@ -44,5 +46,6 @@ export function generate(
     num_predict: maxTokens,
     ...(contextLength === undefined ? {} : {num_ctx: contextLength}),
   }
-  return streamedAnswer(client, route, {model, system, prompt, stream: true, options}, {signal, limits})
+  const body = {model, system, prompt, stream: true, ...(format === undefined ? {} : {format}), options}
+  return streamedAnswer(client, route, body, {signal, limits})
 }

@@ -626,11 +626,11 @@ describe('a server with invalid or slow clients', () => {
     ['pulling a model', '/api/pull', {model: 'x'}, 404, /Unknown route/],
     ['a faulty grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a'}, 400, /grammar is invalid at line 1/],
     [
-      'a JSON schema',
+      'a JSON schema that nothing matches',
       '/v1/chat/completions',
-      {messages: [{role: 'user', content: 'x'}], guided_json: {type: 'object'}},
+      {messages: [{role: 'user', content: 'x'}], guided_json: {type: 'object', not: {}}},
       400,
-      /does not support guided_json/,
+      /No JSON value is valid for the schema/,
     ],
     [
       'a bias that bans every token',

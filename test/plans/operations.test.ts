@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import * as modules from '../../src/orchestrator/index.js'
+import {stepsSchema} from '../../src/plans/model/read-steps.js'
 import {answerLines} from '../support/scripted-inference.js'
 import {operationWorkspace as workspace} from './operation-workspace.js'
 import {doNext, failNext, threeSteps} from './support.js'
@@ -200,6 +201,7 @@ FROM plan_sessions`,
       const answer = await call('plan_goal', {goal, plan_depth: depth, temperature: 0.9})
       assert.equal(answer.plan_depth_effective, depth)
       assert.deepEqual(calls[0]?.options, {temperature: 0.9, num_predict: tokens})
+      assert.deepEqual(calls[0]?.format, stepsSchema)
     })
 
   it('uses the configured depth by default', async (t) => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {readSteps} from '../../src/plans/model/read-steps.js'
+import {compileGrammar, schemaGrammar} from '../../src/grammar/index.js'
+import {readSteps, stepsSchema} from '../../src/plans/model/read-steps.js'
+import {taskCategories} from '../../src/tasks/index.js'
 
 const options = {root: '/work', limit: 10}
 const one = {description: 'Add a part'}
@@ -86,5 +88,30 @@ describe('the answer of a model', () => {
     const steps = [{...one, depends_on: [3]}, one, {...one, depends_on: []}]
     const read = readSteps(JSON.stringify(steps), {...options, limit: 2})
     assert.deepEqual('steps' in read && read.steps.map(({dependsOn}) => dependsOn), [[], [0]])
+  })
+})
+
+describe('the schema of an answer', () => {
+  const grammar = compileGrammar(schemaGrammar(stepsSchema))
+  const matches = (value: unknown): boolean => {
+    const matcher = grammar.matcher()
+    return matcher.accept(Buffer.from(JSON.stringify(value))) && matcher.isAccepting()
+  }
+  const step = {id: 1, description: 'Add a part', files: ['src/a.ts'], category: 'codegen', estimated_complexity: 4}
+
+  it('is enforced as a whole, and allows what is accepted', () => {
+    for (const category of taskCategories) {
+      const steps = [
+        {...step, category},
+        {...step, id: 2, depends_on: [1]},
+      ]
+      assert.ok(matches(steps), category)
+      assert.ok('steps' in readSteps(JSON.stringify(steps), options), category)
+    }
+  })
+
+  it('refuses what is not', () => {
+    for (const wrong of [[], [{...step, category: 'x'}], [{...step, estimated_complexity: 11}], [{id: 1}], step])
+      assert.equal(matches(wrong), false, JSON.stringify(wrong))
   })
 })

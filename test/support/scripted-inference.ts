@@ -10,6 +10,7 @@ export interface GenerateCall {
   system: string
   prompt: string
   stream: boolean
+  format?: unknown
   options: {temperature: number; num_predict: number; num_ctx?: number}
 }
 

@@ -5,6 +5,7 @@ import {chooseModel, costOf, emitCost, localProvider, type TaskContext} from '..
 import {recordModelCall} from '../../telemetry/index.js'
 
 import {planSystem} from './prompts.js'
+import {stepsSchema} from './read-steps.js'
 
 export interface PlanModel {
   /**
@@ -52,7 +53,7 @@ export async function openPlanModel(context: TaskContext, options: PlanModelOpti
   return {
     async ask(prompt, maxTokens) {
       chosen ??= await nameModel()
-      const request = {model: chosen, system: planSystem, prompt, temperature, topP, maxTokens}
+      const request = {model: chosen, system: planSystem, prompt, temperature, topP, maxTokens, format: stepsSchema}
       const limited = new AbortController()
       const timer = setTimeout(() => limited.abort(new SvcError('plan_model_slow', {ms: timeoutMs})), timeoutMs)
       const call = {model: chosen, traceId, sessionId: options.sessionId, begunMs: performance.now()}

@@ -19,6 +19,29 @@ export interface ReadOptions {
 const longestDescription = 4000
 const mostFiles = 200
 
+/** Most characters of a path, so that a model cannot repeat itself without end. */
+const longestPath = 300
+
+/** JSON Schema of an answer. `readSteps` still checks it, because not every server enforces schemas. */
+export const stepsSchema = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 100,
+  items: {
+    type: 'object',
+    properties: {
+      id: {type: 'integer', minimum: 1, maximum: 100},
+      description: {type: 'string', minLength: 1, maxLength: longestDescription},
+      files: {type: 'array', items: {type: 'string', minLength: 1, maxLength: longestPath}, maxItems: mostFiles},
+      category: {enum: taskCategories},
+      estimated_complexity: {type: 'integer', minimum: 1, maximum: 10},
+      depends_on: {type: 'array', items: {type: 'integer', minimum: 1, maximum: 100}, maxItems: 100},
+    },
+    required: ['id', 'description'],
+    additionalProperties: false,
+  },
+} as const
+
 /** Parses the steps in a model's answer. Unknown members are ignored. */
 export function readSteps(text: string, options: ReadOptions): Reading {
   try {
