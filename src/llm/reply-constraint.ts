@@ -60,6 +60,19 @@ function readVocabulary(stored: Uint8Array) {
   return trie
 }
 
+/** The tokens of a text that follows another one. At the start of a text, some tokenizers add a space. */
+function encodeWithin(tokenizer: Tokenizer, text: string): number[] {
+  const tokens = tokenizer.encode(text, {special: false})
+  const isAdded = tokens[0] !== undefined && tokenizer.bytes(tokens[0])[0] === 0x20 && !text.startsWith(' ')
+  if (!isAdded) return tokens
+  const later = tokenizer.encode(`${earlier}${text}`, {special: false})
+  const start = later.findIndex((token) => tokenizer.bytes(token).toString() === earlier)
+  return later.slice(start + 1)
+}
+
+/** A text that no token joins with what follows it. */
+const earlier = '\n'
+
 /** What the reply so far allows. It changes with `accept` only. Before `prepare`, only that can be called. */
 export class ReplyConstraint {
   /** A bit per token, the first in the lowest bit; valid after `prepare`, unless the reply is complete or a token is forced. */
@@ -76,7 +89,7 @@ export class ReplyConstraint {
    */
   constructor(compile: () => Steps<Compiled>, tokenizer: Tokenizer, words: number) {
     this.#compile = compile
-    this.#encode = (text) => tokenizer.encode(text, {special: false})
+    this.#encode = (text) => encodeWithin(tokenizer, text)
     this.allowed = new Uint32Array(words)
   }
 

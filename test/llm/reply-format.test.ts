@@ -208,6 +208,15 @@ describe('a reply with a format has the same tokens', {skip: skipWithout('storie
     assert.ok(ended > 0.5, `${ended}`)
   })
 
+  it('and needs few runs for text that must follow, although the tokenizer adds a space to texts', async (t) => {
+    const model = await loadModel(t, folder, {})
+    const text = '{"name": "Tim was happy. He saw a big red ball."}'
+    const {text: reply, summary} = await replyOf(model, request(choiceOf(text)))
+    assert.equal(reply, text)
+    assert.ok(summary.completionTokens > 10)
+    assert.equal(model.counters.get('graphRuns'), 1)
+  })
+
   it('and all of its spaces at the start of a text', async (t) => {
     const model = await loadModel(t, folder, {})
     for (const choice of [' Once', 'Once', '  Once'])
