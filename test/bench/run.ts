@@ -27,6 +27,7 @@ import {prompt} from './prompt.js'
 import {serveNeighbours} from './serve-neighbours.js'
 import {speechControl} from './speech-control.js'
 import {speechStream} from './speech-stream.js'
+import {structured} from './structured.js'
 import {whisper} from './whisper.js'
 import {workflows} from './workflow.js'
 
@@ -43,6 +44,7 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   'long-recording': longRecording,
   'speech-stream': speechStream,
   'speech-control': speechControl,
+  structured,
   guide,
   'serve-neighbours': serveNeighbours,
   'lang-http': langHttp,
