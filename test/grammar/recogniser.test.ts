@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {type CompiledGrammar, compileGrammar, type Expression, type Pattern} from '../../src/grammar/index.js'
+import {
+  type CompiledGrammar,
+  compileGrammar,
+  compileInSteps,
+  type Expression,
+  type Pattern,
+  stepsInTurns,
+} from '../../src/grammar/index.js'
 import {uniformFloats} from '../support/random-floats.js'
 import {either, grammar, lexeme, many, range, rule, sequence, text} from './support/build.js'
 import {alphabet, otherLetter, randomGrammar} from './support/random-grammar.js'
@@ -156,6 +163,29 @@ describe('compileGrammar', () => {
     assert.throws(() => compileGrammar(grammar({s: deep})), {code: 'grammar_limit'})
     const wide: Expression = {kind: 'either', options: Array.from({length: 300_000}, (_, i) => lexeme(`${i}`))}
     assert.throws(() => compileGrammar(grammar({s: wide})), {code: 'grammar_limit'})
+  })
+
+  it('compiles in steps between which other work gets a turn', async () => {
+    const names = Array.from({length: 2000}, (_, i) => `r${i}`)
+    const rules = Object.fromEntries(
+      names.map((name, i) => [name, sequence(lexeme(`"${name}": `), i === 1999 ? lexeme('1') : rule(names[i + 1]!))]),
+    )
+    const steps = compileInSteps(grammar(rules))
+    let count = 0
+    while (steps.next().done !== true) count++
+    assert.ok(count > 2000, `${count} steps`)
+    let turns = 0
+    const counter = setInterval(() => turns++, 0)
+    try {
+      const inTurns = await stepsInTurns(compileInSteps(grammar(rules)))
+      assert.equal(judge(inTurns, '"r0": "r1": '), 'beginning')
+      for (let i = 0; turns === 0 && i < 100; i++) await stepsInTurns(compileInSteps(grammar(rules)))
+    } finally {
+      clearInterval(counter)
+    }
+    assert.ok(turns > 0)
+    const stopped = AbortSignal.abort(new Error('The client has left.'))
+    await assert.rejects(stepsInTurns(compileInSteps(grammar(rules)), stopped), /has left/)
   })
 
   it('leaves the state as it was when bytes are refused', () => {

@@ -50,7 +50,7 @@ export class Lexer {
   /** Approximate memory of what is kept for reuse, bytes. */
   get bytes(): number {
     const row = 8 * this.classes.bytes.length
-    return 250 * (this.#states.size + this.regexes.size) + row * (this.#rows + this.#continuations.rows)
+    return 400 * (this.#states.size + this.regexes.size) + row * (this.#rows + this.#continuations.rows)
   }
 
   /** Derivatives computed so far. */

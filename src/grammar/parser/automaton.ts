@@ -15,7 +15,7 @@ export interface State {
   /** Whether the text so far is complete. */
   readonly accepting: boolean
   /** States after bytes, by their class, `null` if the byte is refused; computed on demand. */
-  next: Map<number, State | null>
+  next: Map<number, State | null> | undefined
   /** Whether each class of bytes may follow; computed on demand. */
   first: Uint8Array | undefined
   /** The state with counts beyond the longest token; computed on demand. */
@@ -64,9 +64,10 @@ export class Automaton {
   step(state: State, byte: number): State | null {
     const byteClass = this.lexer.classes.of[byte]!
     this.#refresh(state)
-    let next = state.next.get(byteClass)
+    let next = state.next?.get(byteClass)
     if (next === undefined) {
       next = this.#after(state, byteClass)
+      state.next ??= new Map()
       state.next.set(byteClass, next)
     }
     return next
@@ -100,7 +101,7 @@ export class Automaton {
 
   #refresh(state: State): void {
     if (state.generation === this.generation) return
-    state.next = new Map()
+    state.next = undefined
     state.clamped = undefined
     state.generation = this.generation
   }
@@ -130,7 +131,7 @@ export class Automaton {
       id: this.#ids++,
       entries: sorted,
       accepting,
-      next: new Map(),
+      next: undefined,
       first: undefined,
       clamped: undefined,
       generation: this.generation,

@@ -33,9 +33,9 @@ export interface Column {
   /** Number of rules that are open, each within the one before. */
   readonly depth: number
   /** Columns after the lexemes that end together, by the id of `Ended`. */
-  readonly after: Map<number, Column>
+  after: Map<number, Column> | undefined
   /** What follows a rule that began here. */
-  readonly returns: Map<number, Continuation>
+  returns: Map<number, Continuation> | undefined
 }
 
 /** Lexemes that end at the same place and began at the same column. */
@@ -63,7 +63,7 @@ export class Columns {
 
   /** Approximate memory of what is kept for reuse, bytes. */
   get bytes(): number {
-    return 600 * this.#columns.size + 200 * (this.#items.size + this.#productions.residuals.size)
+    return 800 * this.#columns.size + 250 * (this.#items.size + this.#productions.residuals.size)
   }
 
   /** Stops reusing the columns so far, so that those that are not in use can be collected. */
@@ -71,13 +71,13 @@ export class Columns {
     this.#columns = new Map()
     this.#items = new Map()
     this.#productions.residuals.forget()
-    this.start.after.clear()
+    this.start.after = undefined
   }
 
   /** The column where lexemes end. @throws grammar_limit */
   after(endings: readonly Ending[]): Column {
     const only = endings.length === 1 ? endings[0] : undefined
-    const known = only?.column.after.get(only.ended.id)
+    const known = only?.column.after?.get(only.ended.id)
     if (known !== undefined) return known
     const items = new Set<Item>()
     let accepting = false
@@ -96,7 +96,10 @@ export class Columns {
           }
       }
     const column = this.#column([...items], accepting)
-    only?.column.after.set(only.ended.id, column)
+    if (only !== undefined) {
+      only.column.after ??= new Map()
+      only.column.after.set(only.ended.id, column)
+    }
     return column
   }
 
@@ -132,8 +135,8 @@ export class Columns {
       items,
       lexemes: undefined,
       depth,
-      after: new Map(),
-      returns: new Map(),
+      after: undefined,
+      returns: undefined,
     }
     const seen = new Set<number>()
     const begin = (rule: number) => {
@@ -159,7 +162,7 @@ export class Columns {
    * every LR(k) grammar without using lookahead", 1991).
    */
   #returns(origin: Column, rule: number): Continuation {
-    const known = origin.returns.get(rule)
+    const known = origin.returns?.get(rule)
     if (known !== undefined) return known
     const {residuals, start} = this.#productions
     const items = new Set<Item>()
@@ -175,7 +178,7 @@ export class Columns {
     }
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const {column} = next
-      const found = column.returns.get(next.rule)
+      const found = column.returns?.get(next.rule)
       if (found !== undefined) {
         for (const item of found.items) items.add(item)
         accepting ||= found.accepting
@@ -191,6 +194,7 @@ export class Columns {
       }
     }
     const continuation = {items: [...items], accepting}
+    origin.returns ??= new Map()
     origin.returns.set(rule, continuation)
     return continuation
   }

@@ -71,6 +71,8 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
     converted.push(convert(expression))
     yield
   }
+  // Most parts of the patterns are not needed again.
+  lexemes.regexes.forget()
   const lexer = new Lexer(lexemes.regexes, [...numbered.keys()], lexemes.classes)
   return {lexer, residuals, rules: converted, start: numberOf(start)}
 }
