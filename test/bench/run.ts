@@ -10,6 +10,7 @@ import {langLive} from './lang/live.js'
 import {llm} from './llm.js'
 import {llmPeers} from './llm-peers.js'
 import {longRecording} from './long-recording.js'
+import {maskbench} from './maskbench/maskbench.js'
 import {mcpStart} from './mcp-start.js'
 import {meshHeartbeat, meshHeartbeatScale} from './mesh/heartbeat.js'
 import {meshMessages} from './mesh/messages.js'
@@ -33,7 +34,7 @@ import {workflows} from './workflow.js'
 
 const {signal} = new AbortController()
 
-const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
+const benchmarks: Record<string, () => Promise<object>> = {
   ...Object.fromEntries(ownBenchmarks.map(({name, run}) => [name, () => run(signal)])),
   'mcp-start': mcpStart,
   generation,
@@ -68,7 +69,11 @@ const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   'mesh-scale': meshScale,
 }
 
-const asked = process.argv.slice(2)
+/** Needs a folder of data: `npm run bench -- maskbench DIR`, or `DIR STEP` for every n-th schema. */
+const [first, folder, step] = process.argv.slice(2)
+if (first === 'maskbench') benchmarks.maskbench = () => maskbench(folder ?? '.', Number(step ?? 1))
+
+const asked = first === 'maskbench' ? [first] : process.argv.slice(2)
 const names = asked.length === 0 ? Object.keys(benchmarks) : asked
 for (const name of names) {
   const benchmark = benchmarks[name]

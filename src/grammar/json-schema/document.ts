@@ -57,6 +57,7 @@ export const pointerTo = (pointer: string, ...parts: readonly (string | number)[
 export class SchemaDocument {
   readonly root: Subschema
   readonly #known = new Map<object, Subschema>()
+  readonly #derived = new Set<Subschema>()
   /** Subschemas by absolute identifier, with the anchor as fragment. */
   readonly #identified = new Map<string, {value: unknown; pointer: string; resource: Resource}>()
   readonly #dynamicAnchors = new Map<string, number>()
@@ -84,15 +85,25 @@ export class SchemaDocument {
   }
 
   /** A subschema of a keyword: `child(schema, 'properties', 'name')`. */
-  child({keywords, pointer, resource}: Subschema, ...path: readonly (string | number)[]): Subschema {
+  child(parent: Subschema, ...path: readonly (string | number)[]): Subschema {
+    const {keywords, pointer, resource} = parent
     const value = path.reduce<unknown>((at, part) => (at as JsonObject)[part], keywords)
+    if (this.#derived.has(parent)) return this.#child(value, parent)
     const place = pointerTo(pointer, ...path)
     return this.subschema(value, place, this.#resourceOf(value, place, resource))
   }
 
+  /** What only a derived subschema has is derived, too: its place is that of the subschema that was replaced. */
+  #child(value: unknown, parent: Subschema): Subschema {
+    if (isObject(value) && !this.#known.has(value)) return this.derived(value, parent)
+    return this.subschema(value, parent.pointer, parent.resource)
+  }
+
   /** A subschema that replaces another one. Objects in it that the document has keep their places. */
   derived(keywords: JsonObject, {pointer, resource}: Subschema): Subschema {
-    return this.#located(keywords, pointer, resource)
+    const subschema = this.#located(keywords, pointer, resource)
+    this.#derived.add(subschema)
+    return subschema
   }
 
   /** What `$ref` of a subschema refers to. Throws `schema_keyword_unsupported` if it is another document. */
