@@ -122,7 +122,7 @@ describe('the commands of a hint or message', {concurrency: 2}, () => {
         it(
           `of ${code} do what it promises${i === 0 ? '' : `, case ${i + 1}`}`,
           {
-            timeout: 60_000,
+            timeout: 120_000,
             skip: hintCase.node === 'old' && !isOldNode && 'needs a version of Node.js before 22',
           },
           (test) => runHint(test, servers(), code, hintCase),

@@ -12,7 +12,7 @@ const maxStates = 4000
 
 /** Keyword with the schemas of the first items, and keyword with the schema of the others. */
 function keywordsOf({schema: {keywords}}: Leaf): {first?: string; rest?: string} {
-  if (Array.isArray(keywords['items'])) return {first: 'items', rest: 'additionalItems'}
+  if (Array.isArray(keywords.items)) return {first: 'items', rest: 'additionalItems'}
   return {first: 'prefixItems', rest: 'items'}
 }
 
@@ -38,13 +38,13 @@ function itemSchemas(document: SchemaDocument, {leaves}: Flat, index: number): r
     if (path !== undefined) schemas.add(document.child(leaf.schema, ...path))
   }
   for (const {schema} of leaves) {
-    if (schema.keywords['unevaluatedItems'] === undefined) continue
+    if (schema.keywords.unevaluatedItems === undefined) continue
     const parts = leaves.filter((leaf) => leaf.schema === schema || leaf.evaluatesFor.has(schema.id))
-    if (parts.some((leaf) => leaf.schema.keywords['contains'] !== undefined)) {
+    if (parts.some((leaf) => leaf.schema.keywords.contains !== undefined)) {
       throw unsupported(schema, 'unevaluatedItems', 'contains evaluates items, too')
     }
     const isEvaluated = parts.some((leaf) => {
-      const hasNested = leaf.schema !== schema && leaf.schema.keywords['unevaluatedItems'] !== undefined
+      const hasNested = leaf.schema !== schema && leaf.schema.keywords.unevaluatedItems !== undefined
       return hasNested || itemPath(leaf, index) !== undefined
     })
     if (!isEvaluated) schemas.add(document.child(schema, 'unevaluatedItems'))
@@ -91,7 +91,7 @@ export function arrayExpression(context: Context, flat: Flat): Expression {
   const impossible = schemas.findIndex(isNothing)
   const max = impossible === -1 ? longest : Math.min(longest, impossible)
   if (min > max) return either()
-  const unique = flat.leaves.find(({schema}) => schema.keywords['uniqueItems'] === true)?.schema
+  const unique = flat.leaves.find(({schema}) => schema.keywords.uniqueItems === true)?.schema
   const contained = containments(flat)
   const brackets = (items: Expression): Expression => sequence(punctuation.open('['), items, punctuation.close(']'))
   const withEmpty = (isAllowed: boolean, items: Expression): Expression =>

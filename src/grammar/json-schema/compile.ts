@@ -120,7 +120,7 @@ class Compiler implements Context {
     const [keyword, ...more] = Object.keys(only.keywords).filter(isAssertion)
     if (more.length > 0) return undefined
     if (keyword === 'anyOf') {
-      return (only.keywords['anyOf'] as unknown[]).map((_, index) =>
+      return (only.keywords.anyOf as unknown[]).map((_, index) =>
         this.value([this.document.child(only, 'anyOf', index)]),
       )
     }
@@ -135,7 +135,7 @@ class Compiler implements Context {
     if (types.has('number') && !isNumberEmpty(number)) {
       const reason = multipleRefusal(number)
       if (reason !== undefined) {
-        const {schema} = flat.leaves.find((leaf) => leaf.schema.keywords['multipleOf'] !== undefined)!
+        const {schema} = flat.leaves.find((leaf) => leaf.schema.keywords.multipleOf !== undefined)!
         throw unsupported(schema, 'multipleOf', reason)
       }
       options.push(numberExpression(number, (key, make) => this.rule(key, make)))

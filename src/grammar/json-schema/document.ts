@@ -63,7 +63,7 @@ export class SchemaDocument {
   readonly #dynamicAnchors = new Map<string, number>()
 
   constructor(schema: unknown) {
-    const draft = isObject(schema) ? draftOf(schema['$schema'], 2020) : 2020
+    const draft = isObject(schema) ? draftOf(schema.$schema, 2020) : 2020
     const resource: Resource = {base: 'svc:/schema', root: schema, pointer: '#', draft}
     this.#identified.set(resource.base, {value: schema, pointer: '#', resource})
     this.#index(schema, '#', resource)
@@ -183,7 +183,7 @@ export class SchemaDocument {
     const base = resolveUrl(id, parent.base).replace(/#$/, '')
     const known = this.#identified.get(base)
     if (known !== undefined && known.value === value) return known.resource
-    return {base, root: value, pointer, draft: draftOf((value as JsonObject)['$schema'], parent.draft)}
+    return {base, root: value, pointer, draft: draftOf((value as JsonObject).$schema, parent.draft)}
   }
 
   /** Registers the places, identifiers and anchors of a value and of all values in it. */
@@ -211,14 +211,14 @@ export class SchemaDocument {
   #indexAnchors(value: JsonObject, pointer: string, resource: Resource): void {
     const legacy = value[resource.draft === 4 ? 'id' : '$id']
     const anchors = [
-      value['$anchor'],
-      value['$dynamicAnchor'],
+      value.$anchor,
+      value.$dynamicAnchor,
       typeof legacy === 'string' && legacy.startsWith('#') ? legacy.slice(1) : undefined,
     ]
     for (const anchor of anchors) {
       if (typeof anchor === 'string') this.#identified.set(`${resource.base}#${anchor}`, {value, pointer, resource})
     }
-    const dynamic = value['$recursiveAnchor'] === true ? '$recursiveAnchor' : value['$dynamicAnchor']
+    const dynamic = value.$recursiveAnchor === true ? '$recursiveAnchor' : value.$dynamicAnchor
     if (typeof dynamic === 'string') this.#dynamicAnchors.set(dynamic, (this.#dynamicAnchors.get(dynamic) ?? 0) + 1)
   }
 }
@@ -229,8 +229,8 @@ const draftOf = (identifier: unknown, otherwise: Draft): Draft =>
 /** `$id`, or `id` of draft 4, without those that are only an anchor. */
 function identifierOf(value: unknown, draft: Draft): string | undefined {
   if (!isObject(value)) return undefined
-  if (draft <= 7 && typeof value['$ref'] === 'string') return undefined
-  const id = value['$id'] ?? (draft === 4 ? value['id'] : undefined)
+  if (draft <= 7 && typeof value.$ref === 'string') return undefined
+  const id = value.$id ?? (draft === 4 ? value.id : undefined)
   return typeof id === 'string' && !id.startsWith('#') ? id : undefined
 }
 

@@ -101,16 +101,16 @@ export class Expansion {
     const choose = (keyword: string, options: Choice['options']) => choices.push({schema, keyword, options})
 
     applied.push(...list('allOf'))
-    if (keywords['not'] !== undefined) {
+    if (keywords.not !== undefined) {
       const negated = this.not(this.#document.child(schema, 'not'), schema)
       if (negated === undefined) return undefined
       applied.push(this.#unevaluated(by, negated))
     }
-    const values = keywords['const'] === undefined ? keywords['enum'] : [keywords['const']]
+    const values = keywords.const === undefined ? keywords.enum : [keywords.const]
     if (Array.isArray(values) && values.some(isCompound)) choose('enum', () => this.#valueOptions(by, values))
-    if (keywords['anyOf'] !== undefined) choose('anyOf', (flat) => this.#anyOf(list('anyOf'), flat))
-    if (keywords['oneOf'] !== undefined) choose('oneOf', (flat) => this.#oneOf(by, list('oneOf'), flat))
-    if (keywords['if'] !== undefined) choose('if', (flat) => this.#conditional(by, child, flat))
+    if (keywords.anyOf !== undefined) choose('anyOf', (flat) => this.#anyOf(list('anyOf'), flat))
+    if (keywords.oneOf !== undefined) choose('oneOf', (flat) => this.#oneOf(by, list('oneOf'), flat))
+    if (keywords.if !== undefined) choose('if', (flat) => this.#conditional(by, child, flat))
     for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
       for (const [name, needed] of Object.entries((keywords[keyword] as JsonObject) ?? {})) {
         choose(keyword, () => [

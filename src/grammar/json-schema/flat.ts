@@ -46,7 +46,7 @@ export function withLeaf(flat: Flat, leaf: Leaf): Flat {
     number: numberOf(flat.number, keywords),
     string: stringOf(flat.string, leaf.schema),
   }
-  const values = keywords['const'] !== undefined ? [keywords['const']] : keywords['enum']
+  const values = keywords.const !== undefined ? [keywords.const] : keywords.enum
   const excluded = keywords['svc excluded']
   const narrowed = Array.isArray(values) ? withValues(merged, values) : merged
   return Array.isArray(excluded) ? without(narrowed, excluded) : narrowed
@@ -93,7 +93,7 @@ function without(flat: Flat, values: readonly unknown[]): Flat {
 }
 
 function numberOf(shape: NumberShape, keywords: JsonObject): NumberShape {
-  const types = [keywords['type']].flat()
+  const types = [keywords.type].flat()
   let number = shape
   if (types.includes('integer') && !types.includes('number')) number = {...number, integer: true}
   if (keywords['svc fractional'] === true) number = {...number, fractional: true}

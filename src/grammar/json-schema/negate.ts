@@ -61,8 +61,8 @@ const negations: Readonly<Record<string, Negation>> = {
   },
   not: (schema: unknown) => [{allOf: [schema]}],
   if: (condition: unknown, keywords) => [
-    ...('then' in keywords ? [{allOf: [condition, negated(keywords['then'])]}] : []),
-    ...('else' in keywords ? [{allOf: [negated(condition), negated(keywords['else'])]}] : []),
+    ...('then' in keywords ? [{allOf: [condition, negated(keywords.then)]}] : []),
+    ...('else' in keywords ? [{allOf: [negated(condition), negated(keywords.else)]}] : []),
   ],
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: () => [],

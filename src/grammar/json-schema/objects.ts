@@ -35,13 +35,13 @@ const limitOf = (
 const countsOf = (flat: Flat): Counts => ({
   min: limitOf(flat, 'minProperties', Math.max, 0),
   max: limitOf(flat, 'maxProperties', Math.min, Number.POSITIVE_INFINITY),
-  schema: flat.leaves.find(({schema}) => schema.keywords['minProperties'] ?? schema.keywords['maxProperties'])?.schema,
+  schema: flat.leaves.find(({schema}) => schema.keywords.minProperties ?? schema.keywords.maxProperties)?.schema,
 })
 
 /** The names that `propertyNames` allows; undefined if all are allowed. */
 function namePattern({document, expansion}: Context, {leaves}: Flat) {
   const schemas = leaves.flatMap(({schema}) =>
-    schema.keywords['propertyNames'] === undefined ? [] : [document.child(schema, 'propertyNames')],
+    schema.keywords.propertyNames === undefined ? [] : [document.child(schema, 'propertyNames')],
   )
   if (schemas.length === 0) return undefined
   const shapes = expansion.expand(schemas).flatMap(({types, string}) => (types.has('string') ? [string] : []))
@@ -112,7 +112,7 @@ function writeObject(
   if (isCounted && properties.length * limit > maxStates) {
     throw tooLarge(
       counts.schema!,
-      counts.schema!.keywords['maxProperties'] === undefined ? 'minProperties' : 'maxProperties',
+      counts.schema!.keywords.maxProperties === undefined ? 'minProperties' : 'maxProperties',
       `${maxStates} states`,
     )
   }

@@ -18,9 +18,9 @@ export interface NameClass {
 
 const maxPatterns = 12
 
-const propertiesOf = ({schema}: Leaf): JsonObject => (schema.keywords['properties'] as JsonObject | undefined) ?? {}
+const propertiesOf = ({schema}: Leaf): JsonObject => (schema.keywords.properties as JsonObject | undefined) ?? {}
 const patternsOf = ({schema}: Leaf): readonly string[] =>
-  Object.keys((schema.keywords['patternProperties'] as JsonObject | undefined) ?? {})
+  Object.keys((schema.keywords.patternProperties as JsonObject | undefined) ?? {})
 
 /**
  * Names in the order in which they are written: those of `properties`, in the order of the document, where a subschema that is
@@ -43,7 +43,7 @@ function comparePlaces(a: readonly number[], b: readonly number[]): number {
 }
 
 export const requiredNames = (leaves: readonly Leaf[]): ReadonlySet<string> =>
-  new Set(leaves.flatMap(({schema}) => (schema.keywords['required'] as string[] | undefined) ?? []))
+  new Set(leaves.flatMap(({schema}) => (schema.keywords.required as string[] | undefined) ?? []))
 
 /** The class of one name. */
 export function classOfName({leaves}: Flat, name: string): NameClass {
@@ -84,7 +84,7 @@ export function propertySchemas(document: SchemaDocument, {leaves}: Flat, names:
     for (const path of keywords) schemas.add(document.child(schema, ...path))
   }
   for (const {schema} of leaves) {
-    if (schema.keywords['unevaluatedProperties'] === undefined) continue
+    if (schema.keywords.unevaluatedProperties === undefined) continue
     const isEvaluated = leaves.some((leaf) => evaluates(leaf, schema, names))
     if (!isEvaluated) schemas.add(document.child(schema, 'unevaluatedProperties'))
   }
@@ -96,7 +96,7 @@ function directKeywords(leaf: Leaf, {name, sources}: NameClass): readonly (reado
   const paths: string[][] = []
   if (name !== undefined && Object.hasOwn(propertiesOf(leaf), name)) paths.push(['properties', name])
   for (const source of patternsOf(leaf)) if (sources.has(source)) paths.push(['patternProperties', source])
-  if (paths.length === 0 && leaf.schema.keywords['additionalProperties'] !== undefined)
+  if (paths.length === 0 && leaf.schema.keywords.additionalProperties !== undefined)
     paths.push(['additionalProperties'])
   return paths
 }
@@ -104,6 +104,6 @@ function directKeywords(leaf: Leaf, {name, sources}: NameClass): readonly (reado
 /** True if a leaf is part of a subschema and evaluates the properties. */
 function evaluates(leaf: Leaf, schema: Subschema, names: NameClass): boolean {
   if (leaf.schema !== schema && !leaf.evaluatesFor.has(schema.id)) return false
-  if (leaf.schema !== schema && leaf.schema.keywords['unevaluatedProperties'] !== undefined) return true
+  if (leaf.schema !== schema && leaf.schema.keywords.unevaluatedProperties !== undefined) return true
   return directKeywords(leaf, names).length > 0
 }

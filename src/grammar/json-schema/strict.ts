@@ -26,8 +26,8 @@ const forbidden = [
  * and 5000 properties. Throws `schema_not_strict` with keyword and pointer.
  */
 export function checkStrict(schema: unknown): void {
-  if (!isObject(schema) || schema['type'] !== 'object') throw notStrict('#', 'type', 'must be object')
-  if (schema['anyOf'] !== undefined) throw notStrict('#', 'anyOf', 'is not allowed at the top')
+  if (!isObject(schema) || schema.type !== 'object') throw notStrict('#', 'type', 'must be object')
+  if (schema.anyOf !== undefined) throw notStrict('#', 'anyOf', 'is not allowed at the top')
   const properties = checkObjects(schema, '#', 0)
   if (properties > maxProperties)
     throw notStrict('#', 'properties', `has ${properties} names, more than ${maxProperties}`)
@@ -38,7 +38,7 @@ function checkObjects(schema: unknown, pointer: string, depth: number): number {
   if (!isObject(schema)) return 0
   const keyword = forbidden.find((each) => schema[each] !== undefined)
   if (keyword !== undefined) throw notStrict(pointer, keyword, 'is not allowed')
-  const isObjectSchema = [schema['type']].flat().includes('object') || schema['properties'] !== undefined
+  const isObjectSchema = [schema.type].flat().includes('object') || schema.properties !== undefined
   if (isObjectSchema) checkObject(schema, pointer)
   if (isObjectSchema && depth >= maxDepth)
     throw notStrict(pointer, 'properties', `is nested more than ${maxDepth} times`)
@@ -56,7 +56,7 @@ function checkObjects(schema: unknown, pointer: string, depth: number): number {
     ),
     ...schemaKeywords.map((each) => ({part: schema[each], path: [each], depth: inner})),
   ]
-  const own = Object.keys(isObject(schema['properties']) ? schema['properties'] : {}).length
+  const own = Object.keys(isObject(schema.properties) ? schema.properties : {}).length
   return parts.reduce((sum, each) => sum + checkObjects(each.part, pointerTo(pointer, ...each.path), each.depth), own)
 }
 

@@ -15,7 +15,12 @@ const nested = (levels: number): object => (levels === 0 ? {type: 'string'} : ob
 
 describe('the rules of strict mode', () => {
   it('accept objects that require all properties and allow no others', () => {
-    checkStrict(object({a: {type: ['string', 'null']}, b: {type: 'array', items: object({c: {anyOf: [{type: 'null'}, object({})]}})}}))
+    checkStrict(
+      object({
+        a: {type: ['string', 'null']},
+        b: {type: 'array', items: object({c: {anyOf: [{type: 'null'}, object({})]}})},
+      }),
+    )
     checkStrict(object({a: {$ref: '#/$defs/a'}}, {$defs: {a: object({b: {$ref: '#'}})}}))
     checkStrict(nested(10))
   })
@@ -30,11 +35,14 @@ describe('the rules of strict mode', () => {
     [`#${'/properties/a'.repeat(10)}/properties`, 'is nested more than 10 times', nested(11)],
   ] as const) {
     it(`refuse what ${rule} at ${pointer}`, () => {
-      assert.throws(() => checkStrict(schema), (error: SvcError) => {
-        const params = error.params as {pointer: string; rule: string}
-        assert.deepEqual([error.code, params.pointer, params.rule], ['schema_not_strict', pointer, rule])
-        return true
-      })
+      assert.throws(
+        () => checkStrict(schema),
+        (error: SvcError) => {
+          const params = error.params as {pointer: string; rule: string}
+          assert.deepEqual([error.code, params.pointer, params.rule], ['schema_not_strict', pointer, rule])
+          return true
+        },
+      )
     })
   }
 })

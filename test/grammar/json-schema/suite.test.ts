@@ -13,7 +13,7 @@ interface Group {
 }
 
 /** A clone of github.com/json-schema-org/JSON-Schema-Test-Suite. */
-const suite = process.env['SVC_TEST_JSON_SCHEMA_SUITE']
+const suite = process.env.SVC_TEST_JSON_SCHEMA_SUITE
 /** Files about what is not enforced: formats as annotations, vocabularies of other documents. */
 const skippedFiles = new Set(['format.json', 'vocabulary.json'])
 const skippedTests = new Set([
