@@ -1,8 +1,9 @@
 import {SvcError} from '../errors/index.js'
 import type {Grammar} from './grammar.js'
 import {jsonGrammar} from './json/value.js'
-import {schemaGrammar} from './json-schema/compile.js'
+import {schemaGrammarInSteps} from './json-schema/compile.js'
 import {checkStrict} from './json-schema/strict.js'
+import type {Steps} from './steps.js'
 import {gbnfGrammar} from './syntax/gbnf.js'
 import {larkGrammar} from './syntax/lark.js'
 import {choiceGrammar, regexGrammar} from './syntax/regex.js'
@@ -26,13 +27,13 @@ type FormatContent =
   | {kind: 'grammar'; grammar: string; syntax?: 'gbnf' | 'lark'}
 
 /**
- * The grammar of the replies that match a format.
+ * The grammar of the replies that match a format, in steps, because a large schema takes long.
  * @throws schema_invalid, schema_keyword_unsupported, schema_too_large, schema_unsatisfiable, schema_not_strict,
  *   pattern_unsupported, grammar_invalid
  */
-export function formatGrammar(format: ReplyFormat): Grammar {
+export function* formatGrammar(format: ReplyFormat): Steps<Grammar> {
   try {
-    return read(format)
+    return yield* read(format)
   } catch (error) {
     const {field} = format
     if (field === undefined || !(error instanceof SvcError)) throw error
@@ -41,13 +42,13 @@ export function formatGrammar(format: ReplyFormat): Grammar {
   }
 }
 
-function read(format: FormatContent): Grammar {
+function* read(format: FormatContent): Steps<Grammar> {
   switch (format.kind) {
     case 'json':
       return jsonGrammar('object')
     case 'schema':
       if (format.strict === true) checkStrict(format.schema)
-      return schemaGrammar(format.schema)
+      return yield* schemaGrammarInSteps(format.schema)
     case 'regex':
       return regexGrammar(format.pattern)
     case 'choice':

@@ -8,6 +8,7 @@ import {
   formatGrammar,
   type ReplyFormat,
   readTokenTrie,
+  stepsInTurns,
   type TokenBytes,
   trieFormat,
   writeTokenTrie,
@@ -62,7 +63,7 @@ export class FormatReader {
     const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex')
     let grammar = this.#grammars.get(digest)
     if (grammar === undefined) {
-      grammar = shared(serialize(formatGrammar(format)))
+      grammar = shared(serialize(await stepsInTurns(formatGrammar(format))))
       this.#grammars.set(digest, grammar, grammar.length)
     }
     this.#vocabulary ??= readVocabulary(this.#options)

@@ -3,6 +3,7 @@ import type {Expression, Grammar} from '../grammar.js'
 import {jsonString, lexeme, punctuation, type Whitespace} from '../json/text.js'
 import {jsonRules} from '../json/value.js'
 import {text} from '../pattern/build.js'
+import {allSteps, type Steps} from '../steps.js'
 import {arrayExpression, isArrayEmpty} from './arrays.js'
 import type {Context} from './context.js'
 import {SchemaDocument, type Subschema} from './document.js'
@@ -31,9 +32,12 @@ const emptyDepth = 2
  *
  * @throws schema_invalid, schema_keyword_unsupported, schema_too_large, schema_unsatisfiable
  */
-export function schemaGrammar(schema: unknown, {whitespace = 'bounded'}: SchemaOptions = {}): Grammar {
-  return new Compiler(schema, whitespace).compile()
-}
+export const schemaGrammar = (schema: unknown, options: SchemaOptions = {}): Grammar =>
+  allSteps(schemaGrammarInSteps(schema, options))
+
+/** `schemaGrammar` in steps: one for each subschema and each property. */
+export const schemaGrammarInSteps = (schema: unknown, {whitespace = 'bounded'}: SchemaOptions = {}): Steps<Grammar> =>
+  new Compiler(schema, whitespace).compile()
 
 class Compiler implements Context {
   readonly document: SchemaDocument
@@ -52,11 +56,12 @@ class Compiler implements Context {
     this.#rules = jsonRules(this.punctuation)
   }
 
-  compile(): Grammar {
+  *compile(): Steps<Grammar> {
     if (this.isNothing([this.document.root])) throw new SvcError('schema_unsatisfiable', {})
     const start = this.value([this.document.root])
     for (let make = this.#queue.pop(); make !== undefined; make = this.#queue.pop()) {
       make()
+      yield
       if (this.#rules.size > maxRules) throw tooLarge(this.document.root, '$schema', `${maxRules} rules`)
     }
     this.#rules.set('start', start)

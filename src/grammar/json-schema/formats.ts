@@ -1,5 +1,5 @@
 import type {Pattern} from '../grammar.js'
-import {both, not} from '../pattern/build.js'
+import {both} from '../pattern/build.js'
 import {wholePattern} from '../pattern/ecma.js'
 
 const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
@@ -29,7 +29,10 @@ const timeDuration = 'T(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S)'
 const dateDuration = '(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)'
 const duration = `P(?:${dateDuration}(?:${timeDuration})?|${timeDuration}|\\d+W)`
 
-const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
+const letter = '[a-zA-Z0-9]'
+const inner = '[a-zA-Z0-9-]'
+/** At most 63 characters. RFC 5891 reserves `--` at the third and fourth; Punycode after `xn--` is not regular. */
+const label = `${letter}(?:${inner}{0,2}${letter}|${inner}(?:${letter}${inner}|-${letter})${inner}{0,58}${letter})?`
 const hostname = `${label}(?:\\.${label})*`
 const atom = "[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+"
 const local = `${atom}(?:\\.${atom})*`
@@ -81,7 +84,6 @@ const sources: Readonly<Record<string, string>> = {
 const aliases: Readonly<Record<string, string>> = {'ip-address': 'ipv4', 'host-name': 'hostname'}
 /** Conditions that are intersections: an entire host name has at most 253 characters. */
 const limits: Readonly<Record<string, string>> = {hostname: '[\\s\\S]{1,253}'}
-const excluded: Readonly<Record<string, string>> = {hostname: '(?:|.*\\.)..--.*'}
 
 /** Formats of JSON Schema that are not regular, or not written as a regular expression. */
 export const unenforcedFormats: ReadonlySet<unknown> = new Set(['regex', 'uri-template', 'idn-email', 'idn-hostname'])
@@ -96,7 +98,6 @@ export function formatPattern(format: unknown): Pattern | undefined {
   if (known !== undefined) return known
   const parts = [wholePattern(sources[name]!)]
   if (limits[name] !== undefined) parts.push(wholePattern(limits[name]))
-  if (excluded[name] !== undefined) parts.push(not(wholePattern(excluded[name])))
   const pattern = both(...parts)
   patterns.set(name, pattern)
   return pattern

