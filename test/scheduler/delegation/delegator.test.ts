@@ -16,6 +16,7 @@ import {
 } from '../../../src/tasks/index.js'
 import type {Fate} from '../../mesh/client/support/logging-proxy.js'
 import {until} from '../../support/until.js'
+import {userFolder} from '../../tasks/hidden/hidden-workspace.js'
 import {builder, RemoteWorld} from './remote-world.js'
 
 const secretTemplate = `[orchestrator.exec]
@@ -66,6 +67,24 @@ describe('a task with a gated role', () => {
     await until(async () => (await world.unread(claimed.envelope.reply_to_agent_id ?? '')).length === 0, 'acknowledged')
     assert.equal(world.delegation()?.state, 'done')
     assert.deepEqual(world.local.started, [])
+  })
+
+  it('has to pass the hidden checks of this machine, which the other one does not receive', async (t) => {
+    const {userConfig} = await userFolder(
+      t,
+      {'secret-check.sh': '#!/bin/sh\ntest -e done.txt\n'},
+      (folder) => `[[orchestrator.harness.hidden_checks]]\nfiles = ["${folder}/secret-check.sh"]\n`,
+    )
+    const world = await RemoteWorld.open(t, '', {userConfig})
+    await world.start()
+    submitTask(world.orchestrator, builder)
+    await world.finish(await world.claim())
+    const {message, envelope} = await world.claim()
+    assert.match(envelope.payload, /A hidden check failed/)
+    assert.doesNotMatch(message.payload, /secret-check|done\.txt/)
+    await writeFile(join(world.orchestrator.root, 'done.txt'), '')
+    await world.finish({message, envelope})
+    await world.untilStatus('Completed')
   })
 
   it('runs on another node although the first attempt to join was lost', async (t) => {
