@@ -62,6 +62,14 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
     },
   ],
   'commands/workflow/run.ts': [{files: waiting, steps: [`${run} --detach`], ...daemon}],
+  'commands/workflow/schedules.ts': [
+    {
+      toml: '[orchestrator]\nworkflow_files = ["f.yaml"]\n',
+      files: {'f.yaml': "version: 1\nworkflows: {w: {cron: '0 3 * * *', steps: [{exec: ['true']}]}}\n"},
+      steps: ['workflow schedules'],
+      ...daemon,
+    },
+  ],
   'src/cli/database-file.ts': needs(
     'PostgreSQL, which the first tier does not start; mesh-transfer.test.ts runs the command',
   ),
