@@ -1401,7 +1401,8 @@ const delegation: readonly Effect[] = [
     async see(orch, test, env) {
       const isAccepting = env.SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS !== '0'
       const request = await taskRequest(orch, test, isAccepting)
-      return request && [request.receiver_agent_id, request.wait_ms]
+      // One significant digit, because the wait has a jitter.
+      return request && [request.receiver_agent_id, Number(request.wait_ms?.toPrecision(1))]
     },
   },
 ]
