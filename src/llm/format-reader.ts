@@ -60,7 +60,7 @@ export class FormatReader {
   /** @throws what `formatGrammar` throws */
   async read(format: ReplyFormat): Promise<PreparedFormat> {
     const {field: _, ...content} = format
-    const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex')
+    const digest = createHash('sha256').update(serialize(content)).digest('hex')
     let grammar = this.#grammars.get(digest)
     if (grammar === undefined) {
       grammar = shared(serialize(await stepsInTurns(formatGrammar(format))))

@@ -37,8 +37,12 @@ export function readResponseFormat(fields: Fields): Stated | undefined {
   const schema = format.schema('schema')
   const named = format.object('json_schema')
   const [own, strict] = [named?.schema('schema') ?? schema, named?.boolean('strict') ?? false]
-  switch (format.string('type')) {
+  const type = format.string('type')
+  if (type !== 'json_schema' && named !== undefined)
+    throw format.wrong('json_schema', 'be omitted unless type is json_schema')
+  switch (type) {
     case 'text':
+      if (schema !== undefined) throw format.wrong('schema', 'be omitted if type is text')
       return undefined
     case 'json_object':
       return ['response_format', schema === undefined ? {kind: 'json'} : {kind: 'schema', schema}]

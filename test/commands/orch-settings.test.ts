@@ -1402,7 +1402,7 @@ const delegation: readonly Effect[] = [
       const isAccepting = env.SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS !== '0'
       const request = await taskRequest(orch, test, isAccepting)
       // One significant digit, because the wait has a jitter.
-      return request && [request.receiver_agent_id, Number(request.wait_ms?.toPrecision(1))]
+      return request && [request.receiver_agent_id, Number(Number(request.wait_ms).toPrecision(1))]
     },
   },
 ]

@@ -27,6 +27,10 @@ const lineTerminators: Ranges = [
 const digits: Ranges = [[0x30, 0x39]]
 const word: Ranges = [...digits, [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]]
 const propertyRanges = new Map<string, Ranges>()
+/** Characters of an expression. */
+const maxLength = 10_000
+/** Elements that follow anchors and lookaheads, counted once for each alternative before them. */
+const maxFollowing = 2000
 
 interface EcmaOptions {
   /** The dot matches line breaks, too. */
@@ -39,28 +43,49 @@ interface EcmaOptions {
  *
  * The flag is `u`, as JSON Schema recommends; sources that are only valid without it, such as `\-`, are read without it.
  */
-export function ecmaPattern(source: string): Pattern {
-  const {alternatives} = parse(source)
-  const search = (atStart: boolean): Pattern =>
-    either(...alternatives.map(({elements}) => follow(elements, {rest: anyText, atStart, source, dotAll: false})))
-  const atStart = search(true)
-  if (!alternatives.some(({elements}) => elements.some(hasStart))) return sequenceOf(anyText, atStart)
-  return either(atStart, sequenceOf(repeat(anyCharacter, 1), search(false)))
-}
+export const ecmaPattern = (source: string): Pattern =>
+  withinStack(source, () => {
+    const {alternatives} = parse(source)
+    const work = {steps: 0}
+    const search = (atStart: boolean): Pattern =>
+      either(
+        ...alternatives.map(({elements}) => follow(elements, {rest: anyText, atStart, source, dotAll: false, work})),
+      )
+    const atStart = search(true)
+    if (!alternatives.some(({elements}) => elements.some(hasStart))) return sequenceOf(anyText, atStart)
+    return either(atStart, sequenceOf(repeat(anyCharacter, 1), search(false)))
+  })
 
 /** The texts that the expression matches as a whole, as in the option `pattern` of an HTML form. */
-export function wholePattern(source: string, {dotAll = false}: EcmaOptions = {}): Pattern {
-  const context = {rest: emptyText, atStart: true, source, dotAll}
-  return either(...parse(source).alternatives.map(({elements}) => follow(elements, context)))
+export const wholePattern = (source: string, {dotAll = false}: EcmaOptions = {}): Pattern =>
+  withinStack(source, () => {
+    const context = {rest: emptyText, atStart: true, source, dotAll, work: {steps: 0}}
+    return either(...parse(source).alternatives.map(({elements}) => follow(elements, context)))
+  })
+
+/** Refuses an expression with more nested groups than the stack holds. */
+function withinStack(source: string, read: () => Pattern): Pattern {
+  if (source.length > maxLength)
+    throw new SvcError('grammar_limit', {what: 'characters of a regular expression', limit: maxLength})
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new SvcError('grammar_limit', {what: 'levels of nested groups', limit: maxLength / 10}, {cause: error})
+  }
 }
+
+/** Without the flag `u`, these have another meaning. */
+const needsUnicode = /\\[pP]\{|\\u\{|[\u{10000}-\u{10ffff}]/u
 
 function parse(source: string): AST.Pattern {
   try {
     return parser.parsePattern(source, 0, source.length, {unicode: true})
   } catch {
     try {
-      return parser.parsePattern(source, 0, source.length, {unicode: false})
+      return parser.parsePattern(source, 0, source.length, {unicode: needsUnicode.test(source)})
     } catch (cause) {
+      if (cause instanceof RangeError) throw cause
       const {message, index} = cause as {message: string; index: number}
       const reason = message.replace(/^.*\/: /, '')
       throw new SvcError('pattern_unsupported', {pattern: source, reason, column: index + 1}, {cause})
@@ -75,6 +100,8 @@ interface Context {
   readonly atStart: boolean
   readonly source: string
   readonly dotAll: boolean
+  /** Shared by all parts of an expression. */
+  readonly work: {steps: number}
 }
 
 const sequenceOf = (first: Pattern, rest: Pattern): Pattern =>
@@ -97,19 +124,30 @@ const hasStart = (node: AST.Element): boolean =>
 
 /** The elements, then the rest: everything up to the end of the text, so that assertions see all that follows. */
 function follow(elements: readonly AST.Element[], context: Context): Pattern {
-  const [first, ...others] = elements
-  if (first === undefined) return context.rest
-  if (!isAssertion(first)) {
-    const pattern = elementPattern(first, context)
-    if (!others.some(hasStart)) return sequenceOf(pattern, follow(others, context))
-    const consumed = sequence(both(pattern, not(emptyText)), follow(others, {...context, atStart: false}))
-    return matchesEmpty(pattern) ? either(follow(others, context), consumed) : consumed
-  }
+  if (elements.length === 0) return context.rest
+  if (++context.work.steps > maxFollowing) throw refused('too many anchors and lookaheads', context, 0)
+  const found = elements.findIndex(isAssertion)
+  const end = found === -1 ? elements.length : found
+  if (end > 0) return followRun(elements.slice(0, end), elements.slice(end), context)
+  const [first, ...others] = elements as [AST.Element, ...AST.Element[]]
   if (first.type === 'Quantifier') return optionalAssertion(first, others, context)
   if (first.type === 'Group' || first.type === 'CapturingGroup') {
     return either(...first.alternatives.map((each) => follow([...each.elements, ...others], context)))
   }
   return assertion(first as AST.Assertion, follow(others, context), context)
+}
+
+/** Elements without assertions, then the others. */
+function followRun(run: readonly AST.Element[], others: readonly AST.Element[], context: Context): Pattern {
+  const patterns = run.map((element) => elementPattern(element, context))
+  if (!others.some(hasStart)) {
+    const rest = follow(others, context)
+    while (rest === anyText && patterns.at(-1) === anyText) patterns.pop()
+    return patterns.length === 0 ? rest : sequence(...patterns, rest)
+  }
+  const pattern = sequence(...patterns)
+  const consumed = sequence(both(pattern, not(emptyText)), follow(others, {...context, atStart: false}))
+  return matchesEmpty(pattern) ? either(follow(others, context), consumed) : consumed
 }
 
 /** `(^|,)?` has two cases; a longer repetition of an assertion is refused. */
@@ -141,7 +179,7 @@ function assertion(node: AST.Assertion, rest: Pattern, context: Context): Patter
 function elementPattern(node: AST.Element, context: Context): Pattern {
   switch (node.type) {
     case 'Character':
-      if (node.value >= 0xd8_00 && node.value <= 0xdf_ff) throw refused('half of a surrogate pair', context, node.start)
+      if (isSurrogate(node.value)) throw refused('half of a surrogate pair', context, node.start)
       return text(String.fromCodePoint(node.value))
     case 'CharacterSet':
       return characters(setRanges(node, context))
@@ -161,12 +199,17 @@ function elementPattern(node: AST.Element, context: Context): Pattern {
   }
 }
 
+const isSurrogate = (point: number): boolean => point >= 0xd8_00 && point <= 0xdf_ff
+
 const alternativesPattern = (alternatives: readonly AST.Alternative[], context: Context): Pattern =>
   either(...alternatives.map(({elements}) => sequence(...elements.map((element) => elementPattern(element, context)))))
 
 function classRanges({elements, negate}: AST.CharacterClass, context: Context): Ranges {
   const ranges = (elements as readonly AST.ClassRangesCharacterClassElement[]).flatMap((element): Ranges => {
-    if (element.type === 'Character') return [[element.value, element.value]]
+    if (element.type === 'Character') {
+      if (isSurrogate(element.value)) throw refused('half of a surrogate pair', context, element.start)
+      return [[element.value, element.value]]
+    }
     if (element.type === 'CharacterClassRange') return [[element.min.value, element.max.value]]
     return setRanges(element, context)
   })
@@ -185,20 +228,29 @@ function setRanges(node: AST.CharacterSet, context: Context): Ranges {
   return node.negate ? complementRanges(ranges) : ranges
 }
 
-/** The characters of a class such as `\s` or `\p{Lu}`, found by testing each. */
+let allCharacters: readonly string[] | undefined
+
+/** All characters in their order: those before the surrogates, and those after. */
+function everyCharacter(): readonly string[] {
+  allCharacters ??= complementRanges([]).map(([from, to]) => {
+    const parts: string[] = []
+    for (let point = from; point <= to; point++) parts.push(String.fromCodePoint(point))
+    return parts.join('')
+  })
+  return allCharacters
+}
+
+/** The characters of a class such as `\s` or `\p{Lu}`, found in a text of all characters. */
 function unicodeRanges(name: string): Ranges {
   const known = propertyRanges.get(name)
   if (known !== undefined) return known
-  const test = new RegExp(`^${name}$`, 'u')
+  const runs = new RegExp(`${name}+`, 'gu')
   const ranges: [number, number][] = []
-  for (const [from, to] of complementRanges([])) {
-    for (let point = from; point <= to; point++) {
-      if (!test.test(String.fromCodePoint(point))) continue
-      const last = ranges.at(-1)
-      if (last !== undefined && last[1] === point - 1) last[1] = point
-      else ranges.push([point, point])
+  for (const characters of everyCharacter())
+    for (const [run] of characters.matchAll(runs)) {
+      const last = run.codePointAt(run.length - 2)!
+      ranges.push([run.codePointAt(0)!, last > 0xff_ff ? last : run.charCodeAt(run.length - 1)])
     }
-  }
   propertyRanges.set(name, ranges)
   return ranges
 }

@@ -14,6 +14,8 @@ export interface Notation {
 }
 
 const maxDepth = 200
+/** Signs of repetition after one expression. */
+const maxSigns = 8
 const many = Number.POSITIVE_INFINITY
 const postfix: Readonly<Record<string, readonly [number, number]>> = {'*': [0, many], '+': [1, many], '?': [0, 1]}
 
@@ -59,12 +61,13 @@ function readGroup(scanner: Scanner, notation: Notation, depth: number): Express
 
 function readRepetition(scanner: Scanner, notation: Notation, part: Expression): Expression {
   let repeated = part
-  for (;;) {
+  for (let signs = 0; ; signs++) {
     const sign = scanner.match(/[*+?]/y)
     const start = scanner.at
     const bounds = sign === undefined ? notation.bounds(scanner) : undefined
     if (sign === undefined && bounds === undefined) return repeated
     const [min, max] = sign === undefined ? [bounds!.min, bounds!.max] : postfix[sign]!
+    if (signs === maxSigns) throw scanner.fault(`more than ${maxSigns} repetitions follow each other`, start)
     if (min > max) throw scanner.fault(`a repetition has the bounds ${min} and ${max}`, start)
     repeated = {kind: 'repeat', part: repeated, min, max}
   }
@@ -74,7 +77,8 @@ function readRepetition(scanner: Scanner, notation: Notation, part: Expression):
 export function bracedBounds(scanner: Scanner): {min: number; max: number} | undefined {
   const start = scanner.at
   if (!scanner.take('{')) return undefined
-  const text = scanner.match(/\s*\d*\s*,?\s*\d*\s*(?=\})/y)
+  // Bounded, because the expression backtracks.
+  const text = scanner.match(/\s{0,8}\d{0,9}\s{0,8},?\s{0,8}\d{0,9}\s{0,8}(?=\})/y)
   if (text === undefined || !/\d/.test(text)) throw scanner.fault('a repetition has no bounds', start)
   scanner.expect('}')
   const [min = '', max] = text.split(',').map((each) => each.trim())

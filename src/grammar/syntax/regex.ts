@@ -11,8 +11,11 @@ const grammarOf = (pattern: Pattern): Grammar => ({
 /** Replies that a regular expression of ECMA 262 matches as a whole. Throws `pattern_unsupported`. */
 export const regexGrammar = (source: string): Grammar => grammarOf(wholePattern(source))
 
-/** Replies that are one of the texts. */
+const maxChoices = 10_000
+
+/** Replies that are one of the texts. Throws `grammar_unsatisfiable`, `grammar_limit`. */
 export function choiceGrammar(choices: readonly string[]): Grammar {
   if (choices.length === 0) throw new SvcError('grammar_unsatisfiable', {})
+  if (choices.length > maxChoices) throw new SvcError('grammar_limit', {what: 'choices', limit: maxChoices})
   return grammarOf(either(...choices.map(text)))
 }

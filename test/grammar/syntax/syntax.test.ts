@@ -46,7 +46,51 @@ describe('a regular expression', () => {
   })
 })
 
+describe('a long or nested regular expression', () => {
+  const code = (read: () => Grammar): string => {
+    try {
+      compileGrammar(read())
+      return 'read'
+    } catch (error) {
+      assert.ok(error instanceof SvcError, String(error))
+      return error.code
+    }
+  }
+
+  for (const [what, source, expected] of [
+    ['many characters', 'ab'.repeat(4000), 'read'],
+    ['too many characters', 'ab'.repeat(50_000), 'grammar_limit'],
+    ['nested groups', `${'(?:'.repeat(2400)}a${')'.repeat(2400)}`, 'grammar_limit'],
+    ['many anchors', '^'.repeat(9000), 'pattern_unsupported'],
+    ['alternatives with anchors', '(?:a$|b)'.repeat(40), 'pattern_unsupported'],
+  ] as const)
+    it(`is read or refused soon: ${what}`, () =>
+      assert.equal(
+        code(() => regexGrammar(source)),
+        expected,
+      ))
+
+  it('has the characters of a Unicode property', () => {
+    assert.deepEqual(matching(regexGrammar('\\p{L}+'), 'aß\u{10ffff}', 'aßд𐐀', '1'), ['aßд𐐀'])
+    assert.deepEqual(matching(regexGrammar('\\P{L}'), '\ud7ff', '\ue000', '\u{10ffff}', 'a').length, 3)
+  })
+
+  it('keeps the meaning of the flag u', () => {
+    for (const source of ['^\\p{L}\\-$', '^[^😀]\\-$', '[\\ud800]'])
+      assert.equal(
+        code(() => regexGrammar(source)),
+        'pattern_unsupported',
+        source,
+      )
+    assert.deepEqual(matching(regexGrammar('a\\-b'), 'a-b'), ['a-b'])
+  })
+})
+
 describe('a list of choices', () => {
+  it('has a limit', () => {
+    assert.throws(() => choiceGrammar(Array.from({length: 200_000}, String)), {code: 'grammar_limit'})
+  })
+
   it('matches one of them', () => {
     assert.deepEqual(matching(choiceGrammar(['a.b', 'c']), 'a.b', 'axb', 'c', ''), ['a.b', 'c'])
   })
@@ -57,6 +101,12 @@ describe('a list of choices', () => {
 })
 
 describe('GBNF', () => {
+  it('refuses blanks without bounds, and many repetitions of one expression', () => {
+    assert.match(faultOf(gbnfGrammar, `root ::= "a"{${' '.repeat(5000)}`), /no bounds/)
+    assert.match(faultOf(gbnfGrammar, `root ::= "a"${'?'.repeat(20_000)}`), /repetitions follow each other/)
+    assert.deepEqual(matching(gbnfGrammar('root ::= "a"{ 2 , 3 }'), 'a', 'aa', 'aaa'), ['aa', 'aaa'])
+  })
+
   it('reads the arithmetic example of llama.cpp', () => {
     const grammar = gbnfGrammar(`root  ::= (expr "=" ws term "\\n")+
 expr  ::= term ([-+*/] term)*
