@@ -246,6 +246,16 @@ describe('POST /v1/chat/completions', () => {
       'messages[0].content[0].text',
     ],
     [{max_tokens: 0}, 'max_tokens must be -1 or at least 1', 'max_tokens'],
+    ...['json_object', 'text'].map((type): [object, string, string] => [
+      {response_format: {type, json_schema: {schema: {}}}},
+      'response_format.json_schema must be omitted unless type is json_schema',
+      'response_format.json_schema',
+    ]),
+    [
+      {response_format: {type: 'text', schema: {}}},
+      'response_format.schema must be omitted if type is text',
+      'response_format.schema',
+    ],
     [{max_tokens: 0, max_completion_tokens: 8}, 'max_tokens must be -1 or at least 1', 'max_tokens'],
     [{max_completion_tokens: -2}, 'max_completion_tokens must be -1 or at least 1', 'max_completion_tokens'],
     [
