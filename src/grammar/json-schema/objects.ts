@@ -22,7 +22,6 @@ interface Property {
 interface Counts {
   readonly min: number
   readonly max: number
-  readonly schema: Subschema | undefined
 }
 
 const limitOf = (
@@ -35,8 +34,11 @@ const limitOf = (
 const countsOf = (flat: Flat): Counts => ({
   min: limitOf(flat, 'minProperties', Math.max, 0),
   max: limitOf(flat, 'maxProperties', Math.min, Number.POSITIVE_INFINITY),
-  schema: flat.leaves.find(({schema}) => schema.keywords.minProperties ?? schema.keywords.maxProperties)?.schema,
 })
+
+/** The first subschema with a keyword, which one of them has. */
+const schemaWith = ({leaves}: Flat, keyword: string): Subschema =>
+  leaves.find(({schema}) => schema.keywords[keyword] !== undefined)!.schema
 
 /** The names that `propertyNames` allows; undefined if all are allowed. */
 function namePattern({document, expansion}: Context, {leaves}: Flat) {
@@ -103,18 +105,19 @@ function writeObject(
   if (required > counts.max) return either()
   const min = Math.max(0, counts.min)
   // Other names may be equal, so that only the first one certainly adds a property.
-  if (other !== undefined && min > required + 1 && counts.schema !== undefined) {
-    throw unsupported(counts.schema, 'minProperties', 'names that the schema does not list may be repeated')
+  if (other !== undefined && min > required + 1) {
+    throw unsupported(
+      schemaWith(flat, 'minProperties'),
+      'minProperties',
+      'names that the schema does not list may be repeated',
+    )
   }
   const isCounted =
     min > required || counts.max < properties.length + (other === undefined ? 0 : Number.POSITIVE_INFINITY)
   const limit = counts.max === Number.POSITIVE_INFINITY ? min : counts.max
   if (isCounted && properties.length * limit > maxStates) {
-    throw tooLarge(
-      counts.schema!,
-      counts.schema!.keywords.maxProperties === undefined ? 'minProperties' : 'maxProperties',
-      `${maxStates} states`,
-    )
+    const keyword = counts.max === Number.POSITIVE_INFINITY ? 'minProperties' : 'maxProperties'
+    throw tooLarge(schemaWith(flat, keyword), keyword, `${maxStates} states`)
   }
   const id = context.nextId()
   /** What follows after `count` properties, from one property of the schema on. */

@@ -132,6 +132,7 @@ function follow(elements: readonly AST.Element[], context: Context): Pattern {
   const [first, ...others] = elements as [AST.Element, ...AST.Element[]]
   if (first.type === 'Quantifier') return optionalAssertion(first, others, context)
   if (first.type === 'Group' || first.type === 'CapturingGroup') {
+    checkModifiers(first, context)
     return either(...first.alternatives.map((each) => follow([...each.elements, ...others], context)))
   }
   return assertion(first as AST.Assertion, follow(others, context), context)
@@ -176,6 +177,10 @@ function assertion(node: AST.Assertion, rest: Pattern, context: Context): Patter
   }
 }
 
+function checkModifiers(node: AST.Group | AST.CapturingGroup, context: Context): void {
+  if (node.type === 'Group' && node.modifiers !== null) throw refused('modifiers', context, node.start)
+}
+
 function elementPattern(node: AST.Element, context: Context): Pattern {
   switch (node.type) {
     case 'Character':
@@ -186,7 +191,7 @@ function elementPattern(node: AST.Element, context: Context): Pattern {
     case 'CharacterClass':
       return characters(classRanges(node, context))
     case 'Group':
-      if (node.modifiers !== null) throw refused('modifiers', context, node.start)
+      checkModifiers(node, context)
       return alternativesPattern(node.alternatives, context)
     case 'CapturingGroup':
       return alternativesPattern(node.alternatives, context)

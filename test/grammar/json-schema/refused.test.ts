@@ -20,6 +20,7 @@ const unsupported: readonly (readonly [keyword: string, pointer: string, schema:
   ['pattern', '#/pattern', {type: 'string', pattern: '\\bword'}],
   ['pattern', '#/pattern', {type: 'string', pattern: '(?<=a)b'}],
   ['pattern', '#/pattern', {type: 'string', pattern: '(unclosed'}],
+  ['pattern', '#/pattern', {type: 'string', pattern: '(?i:^a)'}],
   ['format', '#/format', {type: 'string', format: 'regex'}],
   ['minProperties', '#/minProperties', {type: 'object', minProperties: 2}],
   ['$ref', '#/properties/a/$ref', {properties: {a: {$ref: 'https://example.com/other.json'}}}],
@@ -86,6 +87,12 @@ describe('limits of schemas', () => {
     let schema: object = {type: 'null'}
     for (let depth = 0; depth < 5000; depth++) schema = {items: schema}
     assert.equal(refused(schema).code, 'schema_too_large')
+  })
+
+  it('refuse many states of counted properties', () => {
+    const properties = Object.fromEntries(Array.from({length: 10}, (_, index) => [`p${index}`, {}]))
+    const found = refused({type: 'object', minProperties: 0, maxProperties: 5000, properties})
+    assert.deepEqual([found.code, found.pointer], ['schema_too_large', '#/maxProperties'])
   })
 
   it('refuse many alternatives at the same value', () => {
