@@ -1,6 +1,6 @@
 import type {JsonObject, SchemaDocument, Subschema} from './document.js'
 import {isObject} from './document.js'
-import {anyValue, type Flat, type Leaf, typeOf, withLeaf} from './flat.js'
+import {anyValue, type Flat, type Leaf, typeOf, valueLists, withLeaf} from './flat.js'
 import {checkKeywords, tooLarge, unsupported} from './keywords.js'
 import {isRefused, negation} from './negate.js'
 
@@ -106,8 +106,9 @@ export class Expansion {
       if (negated === undefined) return undefined
       applied.push(this.#unevaluated(by, negated))
     }
-    const values = keywords.const === undefined ? keywords.enum : [keywords.const]
-    if (Array.isArray(values) && values.some(isCompound)) choose('enum', () => this.#valueOptions(by, values))
+    for (const values of valueLists(keywords)) {
+      if (values.some(isCompound)) choose('enum', () => this.#valueOptions(by, values))
+    }
     if (keywords.anyOf !== undefined) choose('anyOf', (flat) => this.#anyOf(list('anyOf'), flat))
     if (keywords.oneOf !== undefined) choose('oneOf', (flat) => this.#oneOf(by, list('oneOf'), flat))
     if (keywords.if !== undefined) choose('if', (flat) => this.#conditional(by, child, flat))

@@ -36,6 +36,12 @@ export const anyValue: Flat = {
 export const typeOf = (value: unknown): JsonType =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : (typeof value as JsonType)
 
+/** The lists of values of which a value must be in each: that of `const`, that of `enum`. */
+export const valueLists = ({const: only, enum: values}: JsonObject): readonly (readonly unknown[])[] => [
+  ...(only === undefined ? [] : [[only]]),
+  ...(Array.isArray(values) ? [values] : []),
+]
+
 /** The conjunction with what a subschema requires of scalars; objects and arrays are read from its leaves. */
 export function withLeaf(flat: Flat, leaf: Leaf): Flat {
   const {keywords} = leaf.schema
@@ -46,9 +52,8 @@ export function withLeaf(flat: Flat, leaf: Leaf): Flat {
     number: numberOf(flat.number, keywords),
     string: stringOf(flat.string, leaf.schema),
   }
-  const values = keywords.const !== undefined ? [keywords.const] : keywords.enum
   const excluded = keywords['svc excluded']
-  const narrowed = Array.isArray(values) ? withValues(merged, values) : merged
+  const narrowed = valueLists(keywords).reduce(withValues, merged)
   return Array.isArray(excluded) ? without(narrowed, excluded) : narrowed
 }
 

@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {isObject, type JsonObject, type SchemaDocument, type Subschema} from './document.js'
-import {formatPattern} from './formats.js'
+import {formatPattern, unenforcedFormats} from './formats.js'
 import {isAssertion, jsonTypes, unsupported} from './keywords.js'
 
 /** The schemas of which a value must have one if it is invalid for a keyword; undefined if they cannot be written. */
@@ -32,7 +32,10 @@ const negations: Readonly<Record<string, Negation>> = {
   minLength: (value: number) => (value === 0 ? [] : [{type: 'string', maxLength: value - 1}]),
   maxLength: (value: number) => [{type: 'string', minLength: value + 1}],
   pattern: (value: string) => [{type: 'string', 'svc otherPattern': value}],
-  format: (value: unknown) => (formatPattern(value) === undefined ? [] : [{type: 'string', 'svc otherFormat': value}]),
+  format: (value: unknown) => {
+    if (unenforcedFormats.has(value)) return undefined
+    return formatPattern(value) === undefined ? [] : [{type: 'string', 'svc otherFormat': value}]
+  },
   minItems: (value: number) => (value === 0 ? [] : [{type: 'array', maxItems: value - 1}]),
   maxItems: (value: number) => [{type: 'array', minItems: value + 1}],
   prefixItems: (values: unknown[]) => tuple(values),

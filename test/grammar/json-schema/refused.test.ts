@@ -22,6 +22,7 @@ const unsupported: readonly (readonly [keyword: string, pointer: string, schema:
   ['pattern', '#/pattern', {type: 'string', pattern: '(unclosed'}],
   ['pattern', '#/pattern', {type: 'string', pattern: '(?i:^a)'}],
   ['format', '#/format', {type: 'string', format: 'regex'}],
+  ['format', '#/not/format', {type: 'string', not: {format: 'regex'}}],
   ['minProperties', '#/minProperties', {type: 'object', minProperties: 2}],
   ['$ref', '#/properties/a/$ref', {properties: {a: {$ref: 'https://example.com/other.json'}}}],
   ['$ref', '#/anyOf/1/$ref', {anyOf: [{type: 'null'}, {$ref: '#/anyOf/1'}], type: 'null'}],
@@ -70,6 +71,8 @@ describe('a schema without values', () => {
     false,
     {type: 'string', minLength: 3, maxLength: 2},
     {const: 1, type: 'string'},
+    {const: 'b', enum: ['a']},
+    {const: {a: 1}, enum: [{a: 2}, 3]},
     {allOf: [{type: 'null'}, {type: 'array'}]},
   ]) {
     it(`is refused: ${JSON.stringify(schema)}`, () => {

@@ -58,6 +58,7 @@ const scalars: readonly Case[] = [
     ['b', 2, false, [1], {}],
   ],
   ['a constant', {const: {a: [null, 'x']}}, [{a: [null, 'x']}], [{a: [null]}, {}]],
+  ['a constant of an enumeration', {const: 'b', enum: ['a', 'b']}, ['b'], ['a']],
   ['an enumeration with a type', {type: 'string', enum: ['a', 1, 'bb'], maxLength: 1}, ['a'], [1, 'bb']],
   ['not', {type: 'string', not: {enum: ['a', 'b']}}, ['c', '', 'ab'], ['a', 'b', 1]],
   ['not a number', {type: 'integer', not: {const: 3}}, [2, 33, -3], [3]],
