@@ -25,7 +25,6 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const drafts: readonly (readonly [string, Draft])[] = [
-  ['draft-03', 4],
   ['draft-04', 4],
   ['draft-06', 6],
   ['draft-07', 7],
@@ -47,8 +46,16 @@ const maxDepth = 400
 const falseKeywords: JsonObject = {not: {}}
 const trueKeywords: JsonObject = {}
 
-const escapePointer = (part: string | number): string =>
-  encodeURI(String(part).replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('#', '%23')
+/** Finds half of a surrogate pair. */
+export const surrogate = /\p{Surrogate}/u
+
+/** True for the keywords of negations, which no document has. */
+export const isInternal = (keyword: string): boolean => keyword.startsWith('svc ')
+
+const escapePointer = (part: string | number): string => {
+  const name = String(part).replace(new RegExp(surrogate, 'gu'), '\ufffd')
+  return encodeURI(name.replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('#', '%23')
+}
 
 export const pointerTo = (pointer: string, ...parts: readonly (string | number)[]): string =>
   [pointer, ...parts.map(escapePointer)].join('/')
@@ -63,7 +70,7 @@ export class SchemaDocument {
   readonly #dynamicAnchors = new Map<string, number>()
 
   constructor(schema: unknown) {
-    const draft = isObject(schema) ? draftOf(schema.$schema, 2020) : 2020
+    const draft = isObject(schema) ? draftOf(schema, '#', 2020) : 2020
     const resource: Resource = {base: 'svc:/schema', root: schema, pointer: '#', draft}
     this.#identified.set(resource.base, {value: schema, pointer: '#', resource})
     this.#index(schema, '#', resource)
@@ -101,7 +108,7 @@ export class SchemaDocument {
 
   /** A subschema that replaces another one. Objects in it that the document has keep their places. */
   derived(keywords: JsonObject, {pointer, resource}: Subschema): Subschema {
-    const subschema = this.#located(keywords, pointer, resource)
+    const subschema = this.#located(keywords, pointer, resource, keywords)
     this.#derived.add(subschema)
     return subschema
   }
@@ -142,12 +149,14 @@ export class SchemaDocument {
     })
   }
 
-  #located(keywords: JsonObject, pointer: string, resource: Resource): Subschema {
+  #located(
+    keywords: JsonObject,
+    pointer: string,
+    resource: Resource,
+    effective = effectiveKeywords(keywords, resource.draft),
+  ): Subschema {
     const known = this.#known.get(keywords)
     if (known !== undefined) return known
-    // Until draft 7, keywords next to a reference are ignored.
-    const {$ref} = keywords
-    const effective = resource.draft <= 7 && typeof $ref === 'string' ? {$ref} : keywords
     const located = {id: this.#known.size, keywords: effective, pointer, resource}
     this.#known.set(keywords, located).set(effective, located)
     return located
@@ -183,7 +192,7 @@ export class SchemaDocument {
     const base = resolveUrl(id, parent.base).replace(/#$/, '')
     const known = this.#identified.get(base)
     if (known !== undefined && known.value === value) return known.resource
-    return {base, root: value, pointer, draft: draftOf((value as JsonObject).$schema, parent.draft)}
+    return {base, root: value, pointer, draft: draftOf(value as JsonObject, pointer, parent.draft)}
   }
 
   /** Registers the places, identifiers and anchors of a value and of all values in it. */
@@ -223,8 +232,27 @@ export class SchemaDocument {
   }
 }
 
-const draftOf = (identifier: unknown, otherwise: Draft): Draft =>
-  drafts.find(([name]) => typeof identifier === 'string' && identifier.includes(name))?.[1] ?? otherwise
+/** The draft that `$schema` names. Throws `schema_keyword_unsupported` for a draft that is not enforced. */
+function draftOf({$schema: identifier}: JsonObject, pointer: string, otherwise: Draft): Draft {
+  if (typeof identifier !== 'string') return otherwise
+  const draft = drafts.find(([name]) => identifier.includes(name))?.[1]
+  if (draft === undefined && /json-schema\.org\/draft\b/.test(identifier)) {
+    const [keyword, reason] = ['$schema', `the draft ${identifier} is not supported`]
+    throw new SvcError('schema_keyword_unsupported', {keyword, pointer: pointerTo(pointer, keyword), reason})
+  }
+  return draft ?? otherwise
+}
+
+/** The keywords of a schema of the document that its draft knows. */
+function effectiveKeywords(keywords: JsonObject, draft: Draft): JsonObject {
+  const {$ref} = keywords
+  // Until draft 7, keywords next to a reference are ignored, and contains has no counts.
+  if (draft <= 7 && typeof $ref === 'string') return {$ref}
+  const isIgnored = (keyword: string) =>
+    isInternal(keyword) || (draft <= 7 && (keyword === 'minContains' || keyword === 'maxContains'))
+  if (!Object.keys(keywords).some(isIgnored)) return keywords
+  return Object.fromEntries(Object.entries(keywords).filter(([keyword]) => !isIgnored(keyword)))
+}
 
 /** `$id`, or `id` of draft 4, without those that are only an anchor. */
 function identifierOf(value: unknown, draft: Draft): string | undefined {

@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {isObject, pointerTo, type Subschema} from './document.js'
+import {isInternal, isObject, pointerTo, type Subschema, surrogate} from './document.js'
 
 export const jsonTypes = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 export type JsonType = (typeof jsonTypes)[number]
@@ -15,20 +15,44 @@ const check =
   (value) =>
     isValid(value) ? undefined : fault
 
+/** The first fault that is found. */
+const inTurn =
+  (...each: readonly Check[]): Check =>
+  (value) => {
+    for (const found of each) {
+      const fault = found(value)
+      if (fault !== undefined) return fault
+    }
+    return undefined
+  }
+
+/** What no text of JSON stands for, at any depth: a number that is not finite, or half of a surrogate pair. */
+const data: Check = (value) => {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is too large'
+  if (typeof value === 'string') return surrogate.test(value) ? 'has half of a surrogate pair' : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  return inTurn(
+    ...Object.entries(value)
+      .flat()
+      .map((part) => () => data(part)),
+  )(value)
+}
+const names: Check = (value) => data(Object.keys(value as object))
+
 const schema = check(isSchema, 'is not a schema')
 const schemas = check(
   (value) => Array.isArray(value) && value.length > 0 && value.every(isSchema),
   'is not a list of schemas',
 )
-const schemaMap = check(
-  (value) => isObject(value) && Object.values(value).every(isSchema),
-  'is not an object of schemas',
+const schemaMap = inTurn(
+  check((value) => isObject(value) && Object.values(value).every(isSchema), 'is not an object of schemas'),
+  names,
 )
 const count = check(isCount, 'is not a whole number')
 const number = check((value) => Number.isFinite(value), 'is not a number')
 const boolean = check((value) => typeof value === 'boolean', 'is not a boolean')
 const text = check((value) => typeof value === 'string', 'is not a string')
-const strings = check(isStrings, 'is not a list of strings')
+const strings = inTurn(check(isStrings, 'is not a list of strings'), data)
 const limit = check((value) => typeof value === 'boolean' || Number.isFinite(value), 'is not a number')
 const types = check((value) => {
   const names = [value].flat()
@@ -40,7 +64,8 @@ const types = check((value) => {
 /** The keywords that restrict values, with a check of their own value. All others are annotations. */
 const checks: Readonly<Record<string, Check>> = {
   type: types,
-  enum: check(Array.isArray, 'is not a list'),
+  const: data,
+  enum: inTurn(check(Array.isArray, 'is not a list'), data),
   minimum: number,
   maximum: number,
   exclusiveMinimum: limit,
@@ -67,14 +92,18 @@ const checks: Readonly<Record<string, Check>> = {
   additionalProperties: schema,
   propertyNames: schema,
   unevaluatedProperties: schema,
-  dependentRequired: check(
-    (value) => isObject(value) && Object.values(value).every(isStrings),
-    'is not an object of lists',
+  dependentRequired: inTurn(
+    check((value) => isObject(value) && Object.values(value).every(isStrings), 'is not an object of lists'),
+    data,
   ),
   dependentSchemas: schemaMap,
-  dependencies: check(
-    (value) => isObject(value) && Object.values(value).every((each) => isSchema(each) || isStrings(each)),
-    'is not an object of schemas and lists',
+  dependencies: inTurn(
+    check(
+      (value) => isObject(value) && Object.values(value).every((each) => isSchema(each) || isStrings(each)),
+      'is not an object of schemas and lists',
+    ),
+    names,
+    (value) => data(Object.values(value as object).filter(Array.isArray)),
   ),
   allOf: schemas,
   anyOf: schemas,
@@ -87,19 +116,22 @@ const checks: Readonly<Record<string, Check>> = {
 }
 
 /** Keywords that restrict values without a check of their own. */
-const unchecked = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'const', 'format'])
+const unchecked = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'format'])
 
 /** True if a keyword restricts values. */
 export const isAssertion = (keyword: string): boolean =>
-  Object.hasOwn(checks, keyword) || unchecked.has(keyword) || keyword.startsWith('svc ')
+  Object.hasOwn(checks, keyword) || unchecked.has(keyword) || isInternal(keyword)
 
-/** Throws `schema_invalid` if the value of a keyword has a wrong type. */
-export function checkKeywords({keywords, pointer}: Subschema): void {
+/** Throws `schema_invalid` if the value of a keyword has a wrong type, or does not fit another keyword. */
+export function checkKeywords({keywords, pointer, resource}: Subschema): void {
+  const invalid = (keyword: string, fault: string) =>
+    new SvcError('schema_invalid', {keyword, pointer: pointerTo(pointer, keyword), fault})
   for (const [keyword, value] of Object.entries(keywords)) {
     const fault = Object.hasOwn(checks, keyword) ? checks[keyword]!(value) : undefined
-    if (fault !== undefined)
-      throw new SvcError('schema_invalid', {keyword, pointer: pointerTo(pointer, keyword), fault})
+    if (fault !== undefined) throw invalid(keyword, fault)
   }
+  if (resource.draft === 2020 && keywords.prefixItems !== undefined && Array.isArray(keywords.items))
+    throw invalid('items', 'is a list next to prefixItems')
 }
 
 export const unsupported = ({pointer}: Subschema, keyword: string, reason: string): SvcError =>

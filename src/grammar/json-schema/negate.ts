@@ -1,7 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import {isObject, type JsonObject, type SchemaDocument, type Subschema} from './document.js'
 import {formatPattern, unenforcedFormats} from './formats.js'
-import {isAssertion, jsonTypes, unsupported} from './keywords.js'
+import {checkKeywords, isAssertion, jsonTypes, unsupported} from './keywords.js'
 
 /** The schemas of which a value must have one if it is invalid for a keyword; undefined if they cannot be written. */
 type Negation = (value: never, keywords: JsonObject) => JsonObject[] | undefined
@@ -104,8 +104,9 @@ function excluded(values: readonly unknown[]): JsonObject[] | undefined {
   return undefined
 }
 
-/** The schema of the values that are invalid for a schema; undefined if there are none. Throws `schema_keyword_unsupported` if it cannot be written. */
+/** The schema of the values that are invalid for a schema; undefined if there are none. Throws `schema_invalid`, and `schema_keyword_unsupported` if it cannot be written. */
 export function negation(document: SchemaDocument, schema: Subschema, negatedBy: Subschema): JsonObject | undefined {
+  checkKeywords(schema)
   const {keywords} = schema
   const options: JsonObject[] = []
   for (const [keyword, value] of Object.entries(keywords)) {

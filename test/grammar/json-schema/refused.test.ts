@@ -23,6 +23,13 @@ const unsupported: readonly (readonly [keyword: string, pointer: string, schema:
   ['pattern', '#/pattern', {type: 'string', pattern: '(?i:^a)'}],
   ['format', '#/format', {type: 'string', format: 'regex'}],
   ['format', '#/not/format', {type: 'string', not: {format: 'regex'}}],
+  ['$schema', '#/$schema', {$schema: 'http://json-schema.org/draft-03/schema#'}],
+  ['$schema', '#/$schema', {$schema: 'https://json-schema.org/draft/next/schema'}],
+  [
+    '$schema',
+    '#/$defs/a/$schema',
+    {$defs: {a: {$id: 'https://example.com/a', $schema: 'http://json-schema.org/draft-03/schema#'}}},
+  ],
   ['minProperties', '#/minProperties', {type: 'object', minProperties: 2}],
   ['$ref', '#/properties/a/$ref', {properties: {a: {$ref: 'https://example.com/other.json'}}}],
   ['$ref', '#/anyOf/1/$ref', {anyOf: [{type: 'null'}, {$ref: '#/anyOf/1'}], type: 'null'}],
@@ -53,6 +60,16 @@ describe('an invalid schema', () => {
     ['anyOf', '#/anyOf', {anyOf: []}],
     ['multipleOf', '#/multipleOf', {multipleOf: 0}],
     ['$ref', '#/$ref', {$ref: '#/$defs/missing'}],
+    ['items', '#/items', {prefixItems: [true], items: [true]}],
+    ['const', '#/const', JSON.parse('{"const": 1e400}')],
+    ['const', '#/not/const', JSON.parse('{"not": {"const": 1e400}}')],
+    ['enum', '#/enum', JSON.parse('{"enum": [1, {"a": [-1e400]}]}')],
+    ['minimum', '#/minimum', JSON.parse('{"minimum": 1e400}')],
+    ['const', '#/const', {const: 'a\ud800'}],
+    ['enum', '#/enum', {enum: [{'\udc00': 1}]}],
+    ['required', '#/required', {required: ['\ud800']}],
+    ['properties', '#/properties', {properties: {'\ud800': {type: 'null'}}}],
+    ['dependentRequired', '#/dependentRequired', {dependentRequired: {a: ['\ud800']}}],
   ]
   for (const [keyword, pointer, schema] of cases) {
     it(`is refused with ${keyword} at ${pointer}`, () => {

@@ -100,6 +100,18 @@ const arrays: readonly Case[] = [
     [[1], [5, 6, 7]],
   ],
   [
+    'contains of draft 7, where its counts are annotations',
+    {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'array',
+      contains: {type: 'integer'},
+      minContains: 0,
+      maxContains: 1,
+    },
+    [[1], [1, 2]],
+    [[], ['a']],
+  ],
+  [
     'different values',
     {type: 'array', items: {enum: ['a', 'b', 'c']}, uniqueItems: true, minItems: 2},
     [
@@ -298,6 +310,7 @@ const combined: readonly Case[] = [
     [{a: 3, b: 1}],
     [{a: 2}, {b: 1}],
   ],
+  ['nothing for unknown keywords', {type: 'integer', 'svc excluded': [1], 'svc fractional': true}, [1, 2], [0.5]],
   ['boolean schemas', {type: 'array', prefixItems: [true, false]}, [[], [1]], [[1, 2]]],
 ]
 
