@@ -28,14 +28,13 @@ const inTurn =
 
 /** What no text of JSON stands for, at any depth: a number that is not finite, or half of a surrogate pair. */
 const data: Check = (value) => {
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is too large'
-  if (typeof value === 'string') return surrogate.test(value) ? 'has half of a surrogate pair' : undefined
-  if (typeof value !== 'object' || value === null) return undefined
-  return inTurn(
-    ...Object.entries(value)
-      .flat()
-      .map((part) => () => data(part)),
-  )(value)
+  const parts = [value]
+  for (const part of parts) {
+    if (typeof part === 'number' && !Number.isFinite(part)) return 'has a number that is too large'
+    if (typeof part === 'string' && surrogate.test(part)) return 'has half of a surrogate pair'
+    if (typeof part === 'object' && part !== null) for (const pair of Object.entries(part)) parts.push(...pair)
+  }
+  return undefined
 }
 const names: Check = (value) => data(Object.keys(value as object))
 
