@@ -12,10 +12,16 @@ const grammarOf = (pattern: Pattern): Grammar => ({
 export const regexGrammar = (source: string): Grammar => grammarOf(wholePattern(source))
 
 const maxChoices = 10_000
+const halves = /\p{Surrogate}/u
 
-/** Replies that are one of the texts. Throws `grammar_unsatisfiable`, `grammar_limit`. */
+/** Replies that are one of the texts. Throws `grammar_unsatisfiable`, `grammar_limit`, `pattern_unsupported`. */
 export function choiceGrammar(choices: readonly string[]): Grammar {
   if (choices.length === 0) throw new SvcError('grammar_unsatisfiable', {})
   if (choices.length > maxChoices) throw new SvcError('grammar_limit', {what: 'choices', limit: maxChoices})
+  const broken = choices.find((choice) => halves.test(choice))
+  if (broken !== undefined) {
+    const reason = 'it has half of a surrogate pair'
+    throw new SvcError('pattern_unsupported', {pattern: broken.replace(halves, '\ufffd'), reason, column: 1})
+  }
   return grammarOf(either(...choices.map(text)))
 }

@@ -87,6 +87,10 @@ describe('a long or nested regular expression', () => {
 })
 
 describe('a list of choices', () => {
+  it('refuses half of a surrogate pair, which no reply can be', () => {
+    assert.throws(() => choiceGrammar(['a', '\ud800']), {code: 'pattern_unsupported'})
+  })
+
   it('has a limit', () => {
     assert.throws(() => choiceGrammar(Array.from({length: 200_000}, String)), {code: 'grammar_limit'})
   })
