@@ -1,4 +1,5 @@
 import {type Node, parseTree} from 'jsonc-parser'
+import {stateAfter} from '../../../src/grammar/compile.js'
 import type {CompiledGrammar} from '../../../src/grammar/index.js'
 
 /** An instance as a tree that keeps the spelling of its numbers. */
@@ -39,66 +40,63 @@ export function instanceText(instance: Instance): string {
   return `{${instance.pairs.map(([key, value]) => `${JSON.stringify(key)}: ${instanceText(value)}`).join(', ')}}`
 }
 
-/** True if a text matches, or begins one that does. */
-export function accepts(compiled: CompiledGrammar, text: string, isWhole: boolean): boolean {
-  const matcher = compiled.matcher()
-  return matcher.accept(Buffer.from(text)) && (!isWhole || matcher.isAccepting())
+/** True if a text matches. */
+export function accepts({automaton}: CompiledGrammar, text: string): boolean {
+  return stateAfter(automaton, automaton.start, Buffer.from(text))?.accepting === true
 }
 
 /**
- * The text of an instance with its properties in an order that the grammar accepts; undefined if there is none. MaskBench
- * orders its instances with the grammars of llguidance: an instance of a schema that llguidance refuses has
- * the order of the model that wrote it.
+ * True if the grammar accepts an instance with its properties in some order. MaskBench orders its instances with the grammars
+ * of llguidance: an instance of a schema that llguidance refuses has the order of the model that wrote it.
  */
-export function reorderedText(compiled: CompiledGrammar, instance: Instance): string | undefined {
-  const search: Search = {compiled, left: maxAttempts}
-  for (const text of texts(search, '', instance)) if (accepts(compiled, text, true)) return text
-  return undefined
+export function acceptsReordered({automaton}: CompiledGrammar, instance: Instance): boolean {
+  const search: Search = {automaton, left: maxAttempts}
+  for (const state of states(search, automaton.start, instance)) if (state.accepting) return true
+  return false
 }
 
-const maxAttempts = 2000
+const maxAttempts = 20_000
 
 interface Search {
-  readonly compiled: CompiledGrammar
+  readonly automaton: CompiledGrammar['automaton']
   /** Attempts that are left. */
   left: number
 }
 
-/** The text so far with the instance appended, in each order that is accepted. */
-function* texts(search: Search, before: string, instance: Instance): Generator<string> {
-  if (instance.kind === 'scalar') yield* extended(search, before, instance.text)
+type State = CompiledGrammar['automaton']['start']
+
+/** The states after an instance, in each order that is accepted. */
+function* states(search: Search, before: State, instance: Instance): Generator<State> {
+  if (instance.kind === 'scalar') yield* after(search, before, instance.text)
   else if (instance.kind === 'array') {
-    for (const text of extended(search, before, '[')) yield* itemTexts(search, text, instance.items, '')
-  } else for (const text of extended(search, before, '{')) yield* pairTexts(search, text, instance.pairs, '')
+    for (const state of after(search, before, '[')) yield* afterItems(search, state, instance.items, '')
+  } else for (const state of after(search, before, '{')) yield* afterPairs(search, state, instance.pairs, '')
 }
 
-function* itemTexts(search: Search, before: string, items: readonly Instance[], separator: string): Generator<string> {
+function* afterItems(search: Search, before: State, items: readonly Instance[], separator: string): Generator<State> {
   const [item, ...others] = items
-  if (item === undefined) return yield* extended(search, before, ']')
-  for (const text of texts(search, before + separator, item)) yield* itemTexts(search, text, others, ', ')
+  if (item === undefined) return yield* after(search, before, ']')
+  for (const start of after(search, before, separator)) {
+    for (const state of states(search, start, item)) yield* afterItems(search, state, others, ', ')
+  }
 }
 
-function* pairTexts(
+function* afterPairs(
   search: Search,
-  before: string,
+  before: State,
   pairs: readonly (readonly [string, Instance])[],
   separator: string,
-): Generator<string> {
-  if (pairs.length === 0) return yield* extended(search, before, '}')
+): Generator<State> {
+  if (pairs.length === 0) return yield* after(search, before, '}')
   for (const pair of pairs) {
-    for (const start of extended(search, before, `${separator}${JSON.stringify(pair[0])}: `)) {
-      for (const text of texts(search, start, pair[1])) {
-        yield* pairTexts(
-          search,
-          text,
-          pairs.filter((each) => each !== pair),
-          ', ',
-        )
-      }
+    const others = pairs.filter((each) => each !== pair)
+    for (const start of after(search, before, `${separator}${JSON.stringify(pair[0])}: `)) {
+      for (const state of states(search, start, pair[1])) yield* afterPairs(search, state, others, ', ')
     }
   }
 }
 
-function* extended(search: Search, text: string, more: string): Generator<string> {
-  if (search.left-- > 0 && accepts(search.compiled, text + more, false)) yield text + more
+function* after(search: Search, before: State, text: string): Generator<State> {
+  const state = search.left-- > 0 ? stateAfter(search.automaton, before, Buffer.from(text)) : null
+  if (state !== null) yield state
 }

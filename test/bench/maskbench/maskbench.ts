@@ -31,6 +31,7 @@ export async function maskbench(folder: string, step = 1) {
       worker = startWorker()
     }
     checked.push({file, result})
+    if (checked.length % 500 === 0) process.stderr.write(`${checked.length} schemas\n`)
   }
   await worker.terminate()
   return summary(folder, checked)
