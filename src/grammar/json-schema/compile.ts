@@ -14,7 +14,7 @@ import {isAssertion, tooLarge, unsupported} from './keywords.js'
 import type {Scalar} from './literals.js'
 import {isNumberEmpty, multipleRefusal, numberExpression, numberValues} from './numbers.js'
 import {isObjectEmpty, objectExpression} from './objects.js'
-import {isStringEmpty, stringPattern, stringValues} from './strings.js'
+import {hasNoLength, isStringEmpty, stringPattern, stringValues} from './strings.js'
 
 export interface SchemaOptions {
   /** Default: `bounded`. */
@@ -24,6 +24,10 @@ export interface SchemaOptions {
 const maxRules = 100_000
 /** Levels of required values that are searched for contradictions. */
 const emptyDepth = 2
+/** Alternatives of one value that are each an intersection of patterns. */
+const maxPatterned = 64
+/** Conjunctions whose patterns are searched for a string; later ones count as possible, and the engine decides. */
+const maxSearches = 50
 
 /**
  * Compiles a JSON Schema (2020-12; earlier drafts where `$schema` names them) to the grammar of the JSON texts of its
@@ -48,10 +52,11 @@ class Compiler implements Context {
   readonly #names = new Map<string, string>()
   #ids = 0
   #depth = 0
+  #searches = 0
 
   constructor(schema: unknown, whitespace: Whitespace) {
     this.document = new SchemaDocument(schema)
-    this.expansion = new Expansion(this.document, (flat) => this.#isEmptyFlat(flat))
+    this.expansion = new Expansion(this.document, (flat, complete) => this.#isEmptyFlat(flat, complete))
     this.punctuation = punctuation(whitespace)
     this.#rules = jsonRules(this.punctuation)
   }
@@ -115,7 +120,12 @@ class Compiler implements Context {
   #valueExpression(schemas: readonly Subschema[]): Expression {
     const options = this.#simpleOptions(schemas)
     if (options !== undefined) return either(...options)
-    return either(...this.expansion.expand(schemas).flatMap((flat) => this.#flatExpressions(flat)))
+    const flats = this.expansion.expand(schemas)
+    const patterned = flats.filter(({types, string}) => types.has('string') && string.patterns.length > 1)
+    if (patterned.length > maxPatterned) {
+      throw tooLarge(schemas[0]!, 'pattern', `${maxPatterned} combinations of patterns`)
+    }
+    return either(...flats.flatMap((flat) => this.#flatExpressions(flat)))
   }
 
   /** Alternatives of a subschema that has no other keywords are rules of their own. */
@@ -145,13 +155,13 @@ class Compiler implements Context {
       }
       options.push(numberExpression(number, (key, make) => this.rule(key, make)))
     }
-    if (types.has('string') && !isStringEmpty(string)) options.push(lexeme(jsonString(stringPattern(string))))
+    if (types.has('string') && !hasNoLength(string)) options.push(lexeme(jsonString(stringPattern(string))))
     if (types.has('array')) options.push(arrayExpression(this, flat))
     if (types.has('object')) options.push(objectExpression(this, flat))
     return options
   }
 
-  #isEmptyFlat(flat: Flat): boolean {
+  #isEmptyFlat(flat: Flat, complete: boolean): boolean {
     if (this.#depth > emptyDepth) return false
     const {types, booleans, number, string} = flat
     const isEmpty = (schemas: readonly Subschema[]) => this.isNothing(schemas)
@@ -159,7 +169,8 @@ class Compiler implements Context {
       !types.has('null') &&
       (!types.has('boolean') || booleans.length === 0) &&
       (!types.has('number') || isNumberEmpty(number)) &&
-      (!types.has('string') || isStringEmpty(string)) &&
+      (!types.has('string') ||
+        (complete && this.#searches++ < maxSearches ? isStringEmpty(string) : hasNoLength(string))) &&
       (!types.has('array') || isArrayEmpty(this, flat, isEmpty)) &&
       (!types.has('object') || isObjectEmpty(this, flat, isEmpty))
     )

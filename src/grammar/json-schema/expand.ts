@@ -16,8 +16,8 @@ interface Choice {
   readonly options: (flat: Flat) => readonly (readonly Applied[])[]
 }
 
-/** Decides whether a conjunction certainly has no value. */
-export type IsEmpty = (flat: Flat) => boolean
+/** Decides whether a conjunction certainly has no value; `complete` if no alternatives are open, which may take longer. */
+export type IsEmpty = (flat: Flat, complete: boolean) => boolean
 
 /** Most conjunctions that the alternatives of one value may be expanded to. */
 const maxFlats = 1000
@@ -74,7 +74,7 @@ export class Expansion {
       pending.unshift(...inPlace.applied)
       choices.push(...inPlace.choices)
     }
-    if (this.#isEmpty(flat)) return []
+    if (this.#isEmpty(flat, choices.length === 0)) return []
     const [choice, ...rest] = choices
     if (choice === undefined) return [flat]
     const flats: Flat[] = []

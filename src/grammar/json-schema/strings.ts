@@ -52,6 +52,9 @@ export function stringPattern(shape: StringShape): Pattern {
   return both(...patterns, ...(hasLength ? [repeat(anyCharacter, min, max)] : []))
 }
 
+/** True if no string has a length or a listed value of the shape, whatever its patterns say. */
+export const hasNoLength = ({min, max, values}: StringShape): boolean => min > max || values?.length === 0
+
 /** True if no string has the shape. False may also mean that this is not known. */
 export const isStringEmpty = (shape: StringShape): boolean => {
   const values = stringValues(shape)

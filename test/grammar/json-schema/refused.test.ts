@@ -120,4 +120,10 @@ describe('limits of schemas', () => {
     const found = refused({type: 'object', allOf: Array.from({length: 20}, (_, index) => choice(index))})
     assert.deepEqual([found.code, found.keyword], ['schema_too_large', 'anyOf'])
   })
+
+  it('refuse many combinations of patterns', () => {
+    const choice = (index: number) => ({anyOf: ['a', 'b', 'c'].map((letter) => ({pattern: `${letter}${index}`}))})
+    const found = refused({type: 'string', allOf: Array.from({length: 5}, (_, index) => choice(index))})
+    assert.deepEqual([found.code, found.keyword], ['schema_too_large', 'pattern'])
+  })
 })
