@@ -26,6 +26,17 @@ export const tableOf = <T>(entries: SettingType<T>): SettingType<Readonly<Record
   },
 })
 
+/** An array of tables. @param read returns undefined for a table that is not accepted */
+const tables = <T>(expected: string, read: (value: unknown) => T | undefined): SettingType<readonly T[]> => ({
+  ...fileOnly,
+  expected,
+  accept(value) {
+    if (!Array.isArray(value)) return undefined
+    const items = value.flatMap((item) => read(item) ?? [])
+    return items.length === value.length ? items : undefined
+  },
+})
+
 /** Files that belong together: those that match a glob pattern of the group. */
 export interface FileGroup {
   name: string
@@ -35,15 +46,7 @@ export interface FileGroup {
 }
 
 /** An array of tables with `name`, `patterns` and perhaps `default_agent`; a single pattern may be a string. */
-export const fileGroups = (): SettingType<readonly FileGroup[]> => ({
-  ...fileOnly,
-  expected: 'a list of tables, each with a name and patterns',
-  accept(value) {
-    if (!Array.isArray(value)) return undefined
-    const groups = value.flatMap((item) => fileGroup(item) ?? [])
-    return groups.length === value.length ? groups : undefined
-  },
-})
+export const fileGroups = () => tables('a list of tables, each with a name and patterns', fileGroup)
 
 function fileGroup(value: unknown): FileGroup | undefined {
   if (!isTable(value) || typeof value.name !== 'string') return undefined
@@ -66,15 +69,8 @@ export interface HiddenCheck {
 }
 
 /** An array of tables with `command`, `files` or both, and perhaps `workspace`. */
-export const hiddenChecks = (): SettingType<readonly HiddenCheck[]> => ({
-  ...fileOnly,
-  expected: 'a list of tables, each with a command, files or both; paths are absolute',
-  accept(value) {
-    if (!Array.isArray(value)) return undefined
-    const checks = value.flatMap((item) => hiddenCheck(item) ?? [])
-    return checks.length === value.length ? checks : undefined
-  },
-})
+export const hiddenChecks = () =>
+  tables('a list of tables, each with a command, files or both; paths are absolute', hiddenCheck)
 
 function hiddenCheck(value: unknown): HiddenCheck | undefined {
   if (!isTable(value)) return undefined

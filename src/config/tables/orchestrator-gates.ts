@@ -109,7 +109,7 @@ export const orchestratorGateSettings = sectionSettings('orchestrator', () => ({
   },
 }))
 
-/** What a task must show in addition to what it is told. */
+/** Conditions of a completion that workers do not know. */
 export const orchestratorHarnessSettings = sectionSettings('orchestrator.harness', () => ({
   hiddenChecks: {
     type: hiddenChecks(),
