@@ -6,6 +6,7 @@ import {isErrorOf} from '../errors/index.js'
 import {
   createTokenTrie,
   formatGrammar,
+  LruCache,
   type ReplyFormat,
   readTokenTrie,
   stepsInTurns,
@@ -16,7 +17,6 @@ import {
 import {logger} from '../log/index.js'
 import {specialsOf, type Tokenizer} from '../text/index.js'
 import {derivedFiles, derivedFolder, type RunDirectory} from '../weights/index.js'
-import {LruCache} from './lru-cache.js'
 import type {PreparedFormat} from './prepared-format.js'
 
 interface FormatReaderOptions {

@@ -8,12 +8,12 @@ import {
   createConstraintSource,
   createVocabulary,
   type Grammar,
+  LruCache,
   readTokenTrie,
   type Steps,
   type Vocabulary,
 } from '../grammar/index.js'
 import type {Tokenizer} from '../text/index.js'
-import {LruCache} from './lru-cache.js'
 import type {PreparedFormat} from './prepared-format.js'
 
 /** Maximum memory of the grammars that are kept, bytes. */

@@ -1,9 +1,9 @@
 import type {Lexer, LexerState} from '../lexer/lexer.js'
 import type {Regex} from '../lexer/regex.js'
 import {structureOf} from '../lexer/structure.js'
+import {LruCache} from '../lru-cache.js'
 import type {Steps} from '../steps.js'
 import {addRepetitions, bytesOfLoop, type Loop, loopOf} from './loops.js'
-import {SharedCache} from './shared-cache.js'
 import {bytesOfSet, maskWords, Scratch, type TokenSet, tokenSetOf} from './token-set.js'
 import {addTwins, bytesOfNode, type TokenTrie} from './token-trie.js'
 
@@ -32,8 +32,8 @@ export interface Vocabulary {
   /** Number of words of a mask. */
   readonly words: number
   readonly scratch: Scratch
-  readonly slices: SharedCache<Slice>
-  readonly loops: SharedCache<Loop | 'none'>
+  readonly slices: LruCache<Slice>
+  readonly loops: LruCache<Loop | 'none'>
 }
 
 /**
@@ -44,8 +44,8 @@ export const createVocabulary = (trie: TokenTrie, {sharedBytes = 64 << 20} = {})
   trie,
   words: maskWords(trie.size),
   scratch: new Scratch(maskWords(trie.size)),
-  slices: new SharedCache(sharedBytes / 2, bytesOfSlice),
-  loops: new SharedCache(sharedBytes / 2, (loop) => (loop === 'none' ? 0 : bytesOfLoop(loop))),
+  slices: new LruCache(sharedBytes / 2),
+  loops: new LruCache(sharedBytes / 2),
 })
 
 /** Approximate memory of a slice. */
@@ -81,7 +81,7 @@ export function* sliceOf(vocabulary: Vocabulary, lexer: Lexer, state: LexerState
       nodes: Int32Array.from(nodes),
     })),
   }
-  slices.add(key, slice)
+  slices.set(key, slice, bytesOfSlice(slice))
   scratch.release(walk.bits)
   return slice
 }
@@ -124,7 +124,7 @@ function* sharedLoop(
   let loop = loops.get(key)
   if (loop === undefined) {
     loop = (yield* loopOf(trie, lexer, part, words)) ?? 'none'
-    loops.add(key, loop)
+    loops.set(key, loop, loop === 'none' ? 0 : bytesOfLoop(loop))
   }
   if (loop === 'none') return undefined
   const {of, bytes} = lexer.classes
