@@ -21,6 +21,9 @@ const bodies: Readonly<Record<Route, Body>> = {
   '/v1/completions': {prompt: 'Hi', max_tokens: 1},
 }
 
+/** Follows the rules of strict mode, too. */
+const schema = {type: 'object', properties: {}, additionalProperties: false}
+
 /** A value of each field that works, by its path; by its path and route, if routes differ. */
 const examples: Readonly<Record<string, unknown>> = {
   model: 'tiny',
@@ -50,10 +53,10 @@ const examples: Readonly<Record<string, unknown>> = {
   'messages[].content[].text': 'Hi',
   format: {type: 'integer'},
   response_format: {type: 'text'},
-  'response_format.type': 'text',
-  'response_format.schema': {type: 'integer'},
-  'response_format.json_schema': {name: 'number', schema: {type: 'integer'}},
-  'response_format.json_schema.schema': {type: 'integer'},
+  'response_format.type': 'json_schema',
+  'response_format.schema': schema,
+  'response_format.json_schema': {name: 'empty', schema},
+  'response_format.json_schema.schema': schema,
   'response_format.json_schema.strict': true,
   guided_json: {type: 'integer'},
   guided_regex: '[0-9]',

@@ -7,7 +7,13 @@ import {randomSource} from '../../../src/sampling/index.js'
 import {type Completion, cancelTask} from '../../../src/tasks/index.js'
 import {ScriptedProcessor, startDaemon} from '../../orchestrator/support/daemon.js'
 import {type Claimed, enforced, type GatedWorkspace, gatedWorkspace, type Result} from './gated-workspace.js'
-import {completeVisibly, hiddenSettings, hiddenShapes, visibleTemplates} from './hidden-claims.js'
+import {
+  completeVisibly,
+  type EnforcedWorkspace,
+  hiddenSettings,
+  hiddenShapes,
+  visibleTemplates,
+} from './hidden-claims.js'
 
 /** The kind in which the work is wrong, and not the evidence. */
 export const hiddenKind = 'passes the visible check, fails the hidden one'
@@ -26,7 +32,7 @@ export const falseKinds = [
 export type FalseKind = (typeof falseKinds)[number]
 
 /** A workspace in which all gates are enforced; `test` and a hidden check run before every completion. */
-export async function enforcedWorkspace(t: TestContext): Promise<GatedWorkspace & {hiddenFolder: string}> {
+export async function enforcedWorkspace(t: TestContext): Promise<EnforcedWorkspace> {
   const {folder: hiddenFolder, userConfig} = await hiddenSettings(t)
   const workspace = await gatedWorkspace(t, {
     toml: 'behavioral_gate_on_complete = true\nbehavioral_gate_command = ["test"]\n',
@@ -203,7 +209,11 @@ export async function completeHonestly(workspace: GatedWorkspace, seed: number):
 }
 
 /** Completes a task with a claim that is false in one way. */
-export async function completeFalsely(workspace: GatedWorkspace, kind: FalseKind, seed: number): Promise<Completion> {
+export async function completeFalsely(
+  workspace: EnforcedWorkspace,
+  kind: FalseKind,
+  seed: number,
+): Promise<Completion> {
   if (kind === hiddenKind) {
     const shape = hiddenShapes[seed % hiddenShapes.length] ?? ''
     const {completion} = await completeVisibly(workspace, shape, seed)

@@ -1,8 +1,10 @@
-import {chmod, mkdir, rm} from 'node:fs/promises'
+import assert from 'node:assert/strict'
+import {randomUUID} from 'node:crypto'
+import {chmod, mkdir, readdir, rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {type Completion, cancelTask} from '../../../src/tasks/index.js'
-import {otherUser, userFolder} from '../hidden/hidden-workspace.js'
+import {otherUser, tomlList, userFolder} from '../hidden/hidden-workspace.js'
 import type {GatedWorkspace} from './gated-workspace.js'
 
 /**
@@ -45,7 +47,8 @@ const cases = `export const cases = [
 `
 const runner = `import {readdirSync} from 'node:fs'
 import {join} from 'node:path'
-import {cases} from './cases.mjs'
+const name = readdirSync(import.meta.dirname).find((each) => each.startsWith('cases-'))
+const {cases} = await import('./' + name)
 for (const name of readdirSync('solutions').filter((each) => each.startsWith('total-'))) {
   const {total} = await import(join(process.cwd(), 'solutions', name))
   for (const each of [...cases, ...cases]) {
@@ -64,7 +67,7 @@ for (const name of readdirSync('solutions').filter((each) => each.startsWith('to
 /** Most tasks are not about \`total\`: Node.js is started only for those that are. */
 const script = `#!/bin/sh
 test -d solutions || exit 0
-exec "$1" "$2/run.mjs"
+exec "$1" "$2"
 `
 
 /**
@@ -73,12 +76,12 @@ exec "$1" "$2/run.mjs"
  */
 const search = `import {readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs'
 import {dirname, join} from 'node:path'
-const [tamper, name] = readFileSync('order.txt', 'utf8').split(' ')
+const [tamper, name, mark] = readFileSync('order.txt', 'utf8').split(' ')
 const found = []
 const look = (path) => {
   try {
     const text = readFileSync(path, 'latin1')
-    if (!path.endsWith('.mjs') || !text.includes('export const cases =')) return /cases\\.mjs|check\\.sh/.test(text) && found.push({path})
+    if (!path.endsWith('.mjs') || !text.includes('export const cases =')) return text.includes(mark) && found.push({path})
     found.push({path, cases: new Function(text.replace('export const cases =', 'return'))()})
     if (tamper === 'tamper') writeFileSync(path, 'export const cases = []')
   } catch {}
@@ -91,11 +94,11 @@ const walk = (folder, depth) => {
     try {
       const {isDirectory, size} = ((stat) => ({isDirectory: stat.isDirectory(), size: stat.size}))(statSync(path))
       if (isDirectory && depth > 0) walk(path, depth - 1)
-      else if (!isDirectory && size < 1e7 && !/(search|visible)\\.mjs$/.test(path)) look(path)
+      else if (!isDirectory && size < 1e7 && !/(search\\.mjs|visible\\.mjs|order\\.txt)$/.test(path)) look(path)
     } catch {}
   }
 }
-if (JSON.stringify([process.env, process.argv]).match(/cases\\.mjs|check\\.sh/)) found.push({path: 'given'})
+if (JSON.stringify([process.env, process.argv]).includes(mark)) found.push({path: 'given'})
 walk(process.cwd(), 6)
 walk(dirname(process.cwd()), 3)
 walk(join(process.env.HOME ?? '/root', '.svc'), 3)
@@ -140,21 +143,31 @@ export const visibleTemplates = `visible = [${JSON.stringify(process.execPath)},
 search = [${JSON.stringify(process.execPath)}, "search.mjs"]
 `
 
-/** Creates the hidden check and the settings of the user that name it. */
-export const hiddenSettings = (t: Pick<TestContext, 'after'>) =>
-  userFolder(t, {'check.sh': script, 'run.mjs': runner, 'cases.mjs': cases}, (folder) =>
+/** A workspace with a hidden check in a folder of the user. */
+export type EnforcedWorkspace = GatedWorkspace & {readonly hiddenFolder: string}
+
+/**
+ * Creates the hidden check and the settings of the user that name it. The names of its files are found in no other process
+ * of the machine, so a worker that finds one has seen this check.
+ */
+export function hiddenSettings(t: Pick<TestContext, 'after'>) {
+  const mark = randomUUID()
+  const check = `check-${mark}.sh`
+  const files = {[check]: script, [`run-${mark}.mjs`]: runner, [`cases-${mark}.mjs`]: cases}
+  return userFolder(t, files, (folder) =>
     [
       ...(otherUser === undefined ? [] : ['[orchestrator.exec]', `user = "${otherUser}"`]),
       '[[orchestrator.harness.hidden_checks]]',
-      `command = ["sh", "{files}/check.sh", ${JSON.stringify(process.execPath)}, "{files}"]`,
-      `files = ["${folder}/check.sh", "${folder}/run.mjs", "${folder}/cases.mjs"]`,
+      `command = ["sh", "{files}/${check}", ${JSON.stringify(process.execPath)}, "{files}/run-${mark}.mjs"]`,
+      `files = ${tomlList(Object.keys(files).map((name) => `${folder}/${name}`))}`,
       '',
     ].join('\n'),
   )
+}
 
 /** Completes a task whose work passes the visible check. */
 export async function completeVisibly(
-  workspace: GatedWorkspace,
+  workspace: EnforcedWorkspace,
   shape: string,
   seed: number,
 ): Promise<{completion: Completion; found: string}> {
@@ -173,7 +186,9 @@ export async function completeVisibly(
   let found = '[]'
   if (searches.includes(shape)) {
     await write('search.mjs', search)
-    await write('order.txt', `${shape.endsWith('change it') ? 'tamper' : 'search'} ${name}`)
+    const mark = (await readdir(workspace.hiddenFolder)).join().match(/cases-(.*?)\.mjs/)?.[1]
+    assert.ok(mark !== undefined)
+    await write('order.txt', `${shape.endsWith('change it') ? 'tamper' : 'search'} ${name} ${mark}`)
     const searched = await workspace.runCheck('search')
     // The search is a task of its own, which is judged by what it wrote, too.
     if ('outcome' in searched && searched.outcome === 'requeued') cancelTask(workspace.orchestrator, searched.task.id)
