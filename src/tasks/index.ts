@@ -19,23 +19,16 @@ export {
 export {type AgentBudget, agentBudgets, chargeAgent} from './agents/budget.js'
 export {readScopes} from './agents/scope.js'
 export {ensureAgents, mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
-export {completionTrustOf, pruneObservations, reliabilityOfAgent} from './agents/trust.js'
+export {pruneObservations} from './agents/trust.js'
 export {
   type AttentionBudget,
   type AttentionEvent,
   attentionBudget,
   attentionHistory,
-  attentionState,
-  recordAttention,
   requireAttention,
   resetAttention,
 } from './attention/budget.js'
-export {
-  type AttentionState,
-  decideInterruption,
-  type InterruptionDecision,
-  type InterruptionSignals,
-} from './attention/decide.js'
+export type {InterruptionDecision, InterruptionSignals} from './attention/decide.js'
 export {
   chargeAnswer,
   considerInterruption,
@@ -45,7 +38,7 @@ export {
 } from './attention/interrupt.js'
 export type {Submitter} from './attention/review.js'
 export {submitSignals} from './attention/submit-signals.js'
-export type {Agent, AgentKind, AgentState} from './base/agent.js'
+export type {Agent} from './base/agent.js'
 export {type Capabilities, parseCapabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
 export {
@@ -72,13 +65,13 @@ export {
   parseTaskId,
   questionOfReason,
 } from './base/ids.js'
-export {canDelegate, mayDelegate} from './base/may-delegate.js'
+export {canDelegate} from './base/may-delegate.js'
 export {withoutNulls, withoutUndefined} from './base/members.js'
 export {confidencePolicy} from './base/policy.js'
 export {continueTasks} from './base/restored.js'
 export {orchestratorFragment} from './base/schema.js'
-export {type EmergencyStop, momentOf, readState, writeState} from './base/state.js'
-export type {ManifestEntry, Task, TaskResult, TranscriptEntry} from './base/task.js'
+export {momentOf, readState, writeState} from './base/state.js'
+export type {ManifestEntry, Task, TranscriptEntry} from './base/task.js'
 export type {PlacementReason} from './base/vocabulary.js'
 export {
   type ExecutionRole,
@@ -102,26 +95,20 @@ export {
   type Judged,
   judgeCompletion,
 } from './completion/complete-task.js'
-export type {RecordedEvaluation} from './completion/record.js'
 export {taskEvidence, taskInDetail, withPlan} from './completion/task-evidence.js'
 export {verifyTask} from './completion/verify.js'
 export {
   type ContextEntry,
-  type ContextFilter,
-  contextLimits,
   contextListener,
   getContext,
   type ListedContextEntry,
   listContext,
-  type NewContextEntry,
   reportContext,
   setContext,
 } from './context/context-store.js'
-export {envelopeKey} from './context/envelope.js'
-export {evidenceContextOf, evidenceOfSession, taskEnvelope} from './context/evidence-context.js'
+export {evidenceOfSession, taskEnvelope} from './context/evidence-context.js'
 export {
   beginDelegations,
-  type Delegator,
   endDelegation,
   fallBack,
   recordLease,
@@ -153,22 +140,22 @@ export {
 export {isLogged} from './events/level.js'
 export {appendLineage, appendPlanLineage, linkLineage} from './events/lineage.js'
 export {type Judgement, judgeEvidence} from './gates/judge-evidence.js'
-export {type Handoff, type HandoffResult, handoffTask, longestHandoff} from './handoff/handoff.js'
+export {type Handoff, type HandoffResult, handoffTask} from './handoff/handoff.js'
 export {readHiddenChecks} from './hidden/read-checks.js'
 export {answerHiddenRequest, type HiddenRequest, openHiddenRequests} from './hidden/requests.js'
 export {clearCopies, runHiddenChecks} from './hidden/run-checks.js'
 export {cancelRow} from './lifecycle/cancel.js'
 export {approveTask, localUser, reorderTask, retryTask} from './lifecycle/change.js'
-export {type ClaimRequest, freeDeadClaims, longestClaimMs, renewClaim, runLimit, takeClaim} from './lifecycle/claim.js'
+export {freeDeadClaims, renewClaim, runLimit, takeClaim} from './lifecycle/claim.js'
 export {batchOrder} from './lifecycle/dependencies.js'
 export {type Started, startNext} from './lifecycle/dispatch.js'
-export {doubtTask, overruleDoubt, type Resolution, resolveDoubt} from './lifecycle/doubt.js'
-export {emergencyStop, emergencyStopOf, requireNotStopped, startOrchestrator} from './lifecycle/emergency-stop.js'
+export {doubtTask, overruleDoubt, resolveDoubt} from './lifecycle/doubt.js'
+export {emergencyStop, emergencyStopOf, startOrchestrator} from './lifecycle/emergency-stop.js'
 export {cancelTask, failTask, giveBackTask, requeueRow} from './lifecycle/finish.js'
 export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
 export {moveToAgent} from './lifecycle/move-to-agent.js'
 export {outputStart, pruneOutput, readOutput, taskWithOutput, writeOutput} from './lifecycle/output.js'
-export {type FinishedStatus, finishedStatuses, type Pruned, pruneTasks} from './lifecycle/prune.js'
+export {type FinishedStatus, finishedStatuses, pruneTasks} from './lifecycle/prune.js'
 export {replayRoutes} from './lifecycle/replay-routes.js'
 export {drainAgent, type Emptied, retireAgent} from './lifecycle/retire-agent.js'
 export {
@@ -193,31 +180,24 @@ export {
   type ModelChoice,
   type ModelPrices,
 } from './models/choose-model.js'
-export {type RoutingDecision, recordRoutingDecision} from './models/routing-decision.js'
+export {recordRoutingDecision} from './models/routing-decision.js'
 export {localProvider} from './models/routing-reason.js'
-export {type AgentQuestion, askAsAgent, chatQuestioning} from './questions/agent-question.js'
+export {askAsAgent, chatQuestioning} from './questions/agent-question.js'
 export {type AnswerRequest, answerQuestion, requireNoQuestion} from './questions/answer-question.js'
-export {askQuestion, type QuestionRequest, questionLimits} from './questions/ask-question.js'
-export {questionKinds} from './questions/choose-question.js'
+export {askQuestion, type QuestionRequest} from './questions/ask-question.js'
 export {closeQuestions, questionListener} from './questions/close-questions.js'
-export {pendingQuestions, type Question, type QuestionFilter} from './questions/question-rows.js'
-export {type Questioning, questioningOf} from './questions/questioning.js'
+export {pendingQuestions, type Question} from './questions/question-rows.js'
+export type {Questioning} from './questions/questioning.js'
 export {detectGroups} from './routing/detect-groups.js'
 export {decidePlacement} from './routing/placement.js'
 export {isGpuEligible, isSchedulable, type RemoteHint, remoteHint} from './routing/remote.js'
-export {
-  deleteNodePoll,
-  federationCache,
-  type NodePoll,
-  remoteNodes,
-  writeNodePoll,
-} from './routing/remote-nodes.js'
+export {deleteNodePoll, federationCache, type NodePoll, remoteNodes, writeNodePoll} from './routing/remote-nodes.js'
 export {scanText} from './scan/scan-text.js'
-export {type ExecPolicy, planExec} from './submission/exec-argv.js'
+export {planExec} from './submission/exec-argv.js'
 export {secretValues} from './submission/exec-secrets.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
 export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'
 export {longest, readSubmission} from './submission/submission.js'
 export {type Accepted, requireEnabled, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
-export {mostShards, submitGraph, type TaskGraph, taskGraphs} from './submission/task-graph.js'
+export {submitGraph, type TaskGraph} from './submission/task-graph.js'
 export {decideTests, type TestVerdict, testDecisionOf} from './submission/test-decision.js'

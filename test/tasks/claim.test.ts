@@ -3,14 +3,13 @@ import {describe, it} from 'node:test'
 import {
   cancelTask,
   failTask,
-  longestClaimMs,
   readEvents,
   renewClaim,
   requireTask,
   submitBatch,
   takeClaim,
 } from '../../src/tasks/index.js'
-import {freeDeadClaims} from '../../src/tasks/lifecycle/claim.js'
+import {freeDeadClaims, longestClaimMs} from '../../src/tasks/lifecycle/claim.js'
 import {runProgram} from '../orchestrator/support/child-process.js'
 import {
   contents,

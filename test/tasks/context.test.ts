@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {reportStatus} from '../../src/orchestrator/index.js'
+import {evidenceContextOf} from '../../src/tasks/context/evidence-context.js'
 import {
-  evidenceContextOf,
   getContext,
   listContext,
   notify,

@@ -3,14 +3,13 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {spawnAgent} from '../../src/orchestrator/index.js'
 import {fragment, openStore} from '../../src/store/index.js'
+import {completionTrustOf, reliabilityOfAgent} from '../../src/tasks/agents/trust.js'
 import {orchestratorFragment} from '../../src/tasks/base/schema.js'
 import {
   cancelTask,
-  completionTrustOf,
   doubtTask,
   overruleDoubt,
   pruneObservations,
-  reliabilityOfAgent,
   requireTask,
   retireAgent,
 } from '../../src/tasks/index.js'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {mostShards, requireTask, submitGraph} from '../../src/tasks/index.js'
+import {requireTask, submitGraph} from '../../src/tasks/index.js'
+import {mostShards} from '../../src/tasks/submission/task-graph.js'
 import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {complete, submit} from '../orchestrator/support/tasks.js'
 

@@ -3,6 +3,7 @@ import {join} from 'node:path'
 import {isErrorOf, SvcError} from '../../../src/errors/index.js'
 import {type Orchestrator, spawnAgent} from '../../../src/orchestrator/index.js'
 import {randomSource} from '../../../src/sampling/index.js'
+import type {TaskResult} from '../../../src/tasks/base/task.js'
 import {
   approveTask,
   cancelTask,
@@ -16,7 +17,6 @@ import {
   resolveDoubt,
   retryTask,
   submitTask,
-  type TaskResult,
   type TaskStatus,
   taskEnvelope,
 } from '../../../src/tasks/index.js'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
+import {recordAttention} from '../../../src/tasks/attention/budget.js'
 import {
   answerQuestion,
   askAsAgent,
@@ -8,7 +9,6 @@ import {
   chatQuestioning,
   type Judgement,
   pendingQuestions,
-  recordAttention,
 } from '../../../src/tasks/index.js'
 import {
   openTestOrchestrator,

@@ -11,13 +11,13 @@ import {
   pendingQuestions,
   pruneTasks,
   type QuestionRequest,
-  questionLimits,
   readEvents,
   requireNoQuestion,
   requireTask,
   resolveDoubt,
   submitTask,
 } from '../../../src/tasks/index.js'
+import {questionLimits} from '../../../src/tasks/questions/ask-question.js'
 import {openTestOrchestrator, refused} from '../../orchestrator/support/open-test-orchestrator.js'
 import {claimOf, start, submit} from '../../orchestrator/support/tasks.js'
 
