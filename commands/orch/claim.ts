@@ -42,7 +42,7 @@ generation to svc orch complete or svc orch fail. If the claim expires, the task
     }
     for await (const started of readings(orchestrator, claim, this.signal))
       if (started !== undefined) {
-        await modules.tasks.recordBaseline(orchestrator, started)
+        await new modules.tasks.TaskRun(orchestrator, started).baseline()
         return this.output.result(started, ({task, generation}) => `${task.display_id} ${generation}`)
       }
     this.signal.throwIfAborted()

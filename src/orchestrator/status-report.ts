@@ -5,10 +5,9 @@ import {
   attentionBudget,
   emergencyStopOf,
   federationCache,
-  isHeld,
   listAgents,
-  readLease,
   reportContext,
+  runningDaemon,
   type TaskContext,
   type TaskStatus,
   withoutUndefined,
@@ -22,7 +21,7 @@ export interface StatusReport extends Omit<OrchStatusV1, 'agents'> {
 
 /** Counts of tasks and agents, load, plans, the operation log and the daemon. */
 export function reportStatus(context: Orchestrator): StatusReport {
-  const {store, repositoryId, config, now} = context
+  const {store, repositoryId, config} = context
   const counts = new Map(
     store
       .all<{status: TaskStatus; tasks: number}>(
@@ -35,7 +34,7 @@ export function reportStatus(context: Orchestrator): StatusReport {
   const agents = listAgents(context)
   const working = agents.filter(({kind}) => kind !== 'resolution')
   const {total, predicted} = loadOutlook(context)
-  const daemon = describeDaemon(context, now())
+  const daemon = describeDaemon(context)
   return {
     enabled: config.enabled,
     stopped: emergencyStopOf(context) ?? null,
@@ -89,8 +88,8 @@ WHERE t.repository_id = ? AND t.status = 'Queued' AND t.file_manifest <> '[]' AN
 const count = ({store, repositoryId}: TaskContext, sql: string): number =>
   store.get<{n: number}>(sql, [repositoryId])?.n ?? 0
 
-function describeDaemon(context: TaskContext, nowMs: number): StatusReport['daemon'] {
-  const lease = readLease(context)
-  if (lease === undefined || !isHeld(lease, nowMs)) return null
+function describeDaemon(context: TaskContext): StatusReport['daemon'] {
+  const lease = runningDaemon(context)
+  if (lease === undefined) return null
   return {pid: lease.pid, host: lease.host, since_ms: lease.acquired_at_ms}
 }

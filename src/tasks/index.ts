@@ -6,7 +6,6 @@
 export {
   type AgentRow,
   agentRows,
-  agentsWithWork,
   capabilitiesOf,
   listAgents,
   loadUnits,
@@ -19,7 +18,6 @@ export {
 export {type AgentBudget, agentBudgets, chargeAgent} from './agents/budget.js'
 export {readScopes} from './agents/scope.js'
 export {ensureAgents, mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
-export {pruneObservations} from './agents/trust.js'
 export {
   type AttentionBudget,
   type AttentionEvent,
@@ -49,12 +47,11 @@ export {
   type TaskListener,
   type WorkflowHandoff,
 } from './base/context.js'
-export {type DaemonLease, isHeld, leaseName, leaseTtlMs, readLease} from './base/daemon-lease.js'
+export {runningDaemon} from './base/daemon-lease.js'
 export {excerpt} from './base/excerpt.js'
 export type {Finding} from './base/finding.js'
 export type {AffinityGroup} from './base/groups.js'
 export type {HiddenChecks} from './base/hidden-checks.js'
-export {announceHiddenChecks} from './base/hidden-reader.js'
 export {
   displayAgent,
   displayOperation,
@@ -71,7 +68,7 @@ export {confidencePolicy} from './base/policy.js'
 export {continueTasks} from './base/restored.js'
 export {orchestratorFragment} from './base/schema.js'
 export {momentOf, readState, writeState} from './base/state.js'
-export type {ManifestEntry, Task, TranscriptEntry} from './base/task.js'
+export type {ManifestEntry, Task} from './base/task.js'
 export type {PlacementReason} from './base/vocabulary.js'
 export {
   type ExecutionRole,
@@ -87,14 +84,7 @@ export {
   taskPhases,
   taskStatuses,
 } from './base/vocabulary.js'
-export {claimTask, recordBaseline} from './completion/claim-task.js'
-export {
-  applyJudgement,
-  type Completion,
-  completeTask,
-  type Judged,
-  judgeCompletion,
-} from './completion/complete-task.js'
+export type {Completion, Judged} from './completion/judgement.js'
 export {taskEvidence, taskInDetail, withPlan} from './completion/task-evidence.js'
 export {verifyTask} from './completion/verify.js'
 export {
@@ -107,6 +97,7 @@ export {
   setContext,
 } from './context/context-store.js'
 export {evidenceOfSession, taskEnvelope} from './context/evidence-context.js'
+export {DaemonLease, takeLease} from './daemon/lease.js'
 export {
   beginDelegations,
   endDelegation,
@@ -128,33 +119,23 @@ export {
 export {type Award, awardsOf} from './events/awards.js'
 export {emitCost, type Usage} from './events/cost.js'
 export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
-export {
-  appendEvent,
-  type EventFilter,
-  followEvents,
-  lastEventId,
-  pruneEvents,
-  readEvents,
-  resumeEvents,
-} from './events/event-log.js'
+export {appendEvent, type EventFilter, followEvents, lastEventId, readEvents, resumeEvents} from './events/event-log.js'
 export {isLogged} from './events/level.js'
 export {appendLineage, appendPlanLineage, linkLineage} from './events/lineage.js'
 export {type Judgement, judgeEvidence} from './gates/judge-evidence.js'
 export {type Handoff, type HandoffResult, handoffTask} from './handoff/handoff.js'
+export {HiddenRuns} from './hidden/hidden-runs.js'
 export {readHiddenChecks} from './hidden/read-checks.js'
-export {answerHiddenRequest, type HiddenRequest, openHiddenRequests} from './hidden/requests.js'
-export {clearCopies, runHiddenChecks} from './hidden/run-checks.js'
 export {cancelRow} from './lifecycle/cancel.js'
 export {approveTask, localUser, reorderTask, retryTask} from './lifecycle/change.js'
-export {freeDeadClaims, renewClaim, runLimit, takeClaim} from './lifecycle/claim.js'
+export {renewClaim, runLimit, takeClaim} from './lifecycle/claim.js'
 export {batchOrder} from './lifecycle/dependencies.js'
-export {type Started, startNext} from './lifecycle/dispatch.js'
 export {doubtTask, overruleDoubt, resolveDoubt} from './lifecycle/doubt.js'
 export {emergencyStop, emergencyStopOf, startOrchestrator} from './lifecycle/emergency-stop.js'
-export {cancelTask, failTask, giveBackTask, requeueRow} from './lifecycle/finish.js'
+export {cancelTask, failTask} from './lifecycle/finish.js'
 export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
 export {moveToAgent} from './lifecycle/move-to-agent.js'
-export {outputStart, pruneOutput, readOutput, taskWithOutput, writeOutput} from './lifecycle/output.js'
+export {outputStart, readOutput, taskWithOutput} from './lifecycle/output.js'
 export {type FinishedStatus, finishedStatuses, pruneTasks} from './lifecycle/prune.js'
 export {replayRoutes} from './lifecycle/replay-routes.js'
 export {drainAgent, type Emptied, retireAgent} from './lifecycle/retire-agent.js'
@@ -164,14 +145,12 @@ export {
   listTasks,
   requireRow,
   requireTask,
-  selectTask,
   type TaskFilter,
   type TaskRequest,
   type TaskRow,
   taskWithUid,
   toTask,
 } from './lifecycle/task-rows.js'
-export {sweepLocks} from './locks.js'
 export {
   assumedPrice,
   type CostPreference,
@@ -192,6 +171,11 @@ export {detectGroups} from './routing/detect-groups.js'
 export {decidePlacement} from './routing/placement.js'
 export {isGpuEligible, isSchedulable, type RemoteHint, remoteHint} from './routing/remote.js'
 export {deleteNodePoll, federationCache, type NodePoll, remoteNodes, writeNodePoll} from './routing/remote-nodes.js'
+export {claimTask} from './run/claim-task.js'
+export {completeTask} from './run/complete-task.js'
+export {recoverRuns} from './run/recover-runs.js'
+export {lostRuns, startRuns} from './run/start-runs.js'
+export {TaskRun} from './run/task-run.js'
 export {scanText} from './scan/scan-text.js'
 export {planExec} from './submission/exec-argv.js'
 export {secretValues} from './submission/exec-secrets.js'
@@ -201,3 +185,5 @@ export {longest, readSubmission} from './submission/submission.js'
 export {type Accepted, requireEnabled, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
 export {submitGraph, type TaskGraph} from './submission/task-graph.js'
 export {decideTests, type TestVerdict, testDecisionOf} from './submission/test-decision.js'
+export {watchAgents} from './upkeep/staleness.js'
+export {pruneRecords, releaseAbandoned} from './upkeep/upkeep.js'

@@ -4,7 +4,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {type Call, createCall, type OperationContext, operationNamed} from '../../src/operations/index.js'
 import * as modules from '../../src/orchestrator/index.js'
 import {type MeshSnapshot, meshSnapshot} from '../../src/orchestrator/index.js'
-import {takeLease} from '../../src/scheduler/loop/lease.js'
+import {takeLease} from '../../src/tasks/index.js'
 import {controlPlane} from './support/control-plane.js'
 import {openTestOrchestrator, startMs, type TestOptions} from './support/open-test-orchestrator.js'
 

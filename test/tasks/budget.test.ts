@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {estimateTokens, newAlerts, overspent} from '../../src/tasks/agents/budget.js'
-import {
-  agentBudgets,
-  chargeAgent,
-  freeDeadClaims,
-  readEvents,
-  renewClaim,
-  requireTask,
-  takeClaim,
-} from '../../src/tasks/index.js'
+import {agentBudgets, chargeAgent, readEvents, renewClaim, requireTask, takeClaim} from '../../src/tasks/index.js'
+import {freeDeadClaims} from '../../src/tasks/lifecycle/claim.js'
 import {openTestOrchestrator, refused, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask, submit} from '../orchestrator/support/tasks.js'
 

@@ -3,16 +3,9 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {spawnAgent} from '../../src/orchestrator/index.js'
 import {fragment, openStore} from '../../src/store/index.js'
-import {completionTrustOf, reliabilityOfAgent} from '../../src/tasks/agents/trust.js'
+import {completionTrustOf, pruneObservations, reliabilityOfAgent} from '../../src/tasks/agents/trust.js'
 import {orchestratorFragment} from '../../src/tasks/base/schema.js'
-import {
-  cancelTask,
-  doubtTask,
-  overruleDoubt,
-  pruneObservations,
-  requireTask,
-  retireAgent,
-} from '../../src/tasks/index.js'
+import {cancelTask, doubtTask, overruleDoubt, requireTask, retireAgent} from '../../src/tasks/index.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask, claimOf, complete, fail, start, submit} from '../orchestrator/support/tasks.js'
 import {temporaryFolder} from '../support/temporary.js'

@@ -6,14 +6,14 @@ import {
   endDelegation,
   failTask,
   heldTask,
-  judgeCompletion,
   recordStart,
   type TaskContext,
+  TaskRun,
   toTask,
   type Usage,
   updateDelegation,
 } from '../../tasks/index.js'
-import {writeOutcome} from '../loop/run-task.js'
+import {settleOutcome} from '../loop/settle-outcome.js'
 import {
   type BlobStore,
   RemoteFileError,
@@ -71,11 +71,11 @@ export async function acceptResult(
     const {worker_node_id: worker, exec_lease_id, duration_ms, output} = result
     const details = {...result.details, remote: {worker_node_id: worker, exec_lease_id, duration_ms}}
     const text = result.result ?? ''
-    const claim = {generation: row.generation}
-    const judged = await judgeCompletion(context, row.task_id, {...details, text}, claim, {signal})
+    const run = new TaskRun(context, {task: toTask(task), generation: row.generation})
+    const judged = await run.judge({...details, text}, {signal})
     isCompleted = await write(() => {
       recordStart(context, row, {worker, output})
-      const completion = writeOutcome(context, {outcome: {text, details, ...usageOf(result)}, judged})
+      const completion = settleOutcome(context, run, judged, {text, details, ...usageOf(result)})
       endDelegation(context, row, 'done')
       return completion.outcome === 'completed'
     })

@@ -2,10 +2,9 @@ import {watchStore} from '../../store/index.js'
 import {
   type Accepted,
   delegationOfTask,
-  isHeld,
   labelOf,
-  readLease,
   requireRow,
+  runningDaemon,
   type TaskContext,
 } from '../../tasks/index.js'
 
@@ -22,8 +21,7 @@ export async function awaitPlacement(context: TaskContext, accepted: Accepted, s
   const look = () => requireRow(context, accepted.task_id)
   const isOpen = () => {
     const row = look()
-    const lease = readLease(context)
-    if (row.delegation !== 'open' || lease === undefined || !isHeld(lease, now())) return false
+    if (row.delegation !== 'open' || runningDaemon(context) === undefined) return false
     if (row.status === 'Queued') return row.start_after_ms === null || row.start_after_ms <= now()
     return row.status === 'InProgress' && delegationOfTask(context, row.id)?.message_id === null
   }

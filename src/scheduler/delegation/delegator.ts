@@ -21,6 +21,7 @@ import {
   abandonedDelegations,
   beginDelegations,
   canDelegate,
+  type DaemonLease,
   type DelegationRow,
   delegationWithKey,
   endDelegation,
@@ -37,8 +38,6 @@ import {
   updateDelegation,
 } from '../../tasks/index.js'
 import type {Companion} from '../loop/daemon.js'
-import {type Lease, requireLease} from '../loop/lease.js'
-import {writeHeld} from '../loop/run-task.js'
 import {acceptResult, failDelegation, stagingFolder} from './accept-result.js'
 import {claimerOf, replyAgentOf} from './envelope.js'
 import {type Held, log, redacted} from './held.js'
@@ -53,7 +52,7 @@ export interface DelegatorOptions {
   /** Environment of this process, with the values of secrets. */
   env: Readonly<Record<string, string | undefined>>
   /** The daemon's lease on the workspace. */
-  lease: Lease
+  lease: DaemonLease
   /** Version of this program, for the record of the claimer. */
   version: string
   /** Maximum number of tasks that are being sent at once. */
@@ -171,12 +170,8 @@ class DelegatorLoop {
   }
 
   /** Writes under the daemon's lease. */
-  async #write<T>(write: () => T): Promise<T> {
-    let result: T | undefined
-    await writeHeld(this.#context, this.#options.lease, () => {
-      result = write()
-    })
-    return result as T
+  #write<T>(write: () => T): Promise<T> {
+    return this.#options.lease.write(write)
   }
 
   #begin(): void {
@@ -185,10 +180,7 @@ class DelegatorLoop {
     const limit = concurrency - this.#sending
     if (limit <= 0 || receiver === undefined || !canDelegate(this.#config)) return
     const delegator = {owner: `mesh:${lease.fence}`, claimer: this.#claimer, receiver, replyTo: this.#reply, limit}
-    const rows = this.#context.store.transaction(() => {
-      requireLease(this.#context, lease)
-      return beginDelegations(this.#context, delegator)
-    })
+    const rows = lease.transaction(() => beginDelegations(this.#context, delegator))
     for (const row of rows) {
       this.#sending++
       this.#run(

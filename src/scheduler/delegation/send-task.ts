@@ -7,7 +7,6 @@ import {
   heldTask,
   type PlacementReason,
   parseCapabilities,
-  recordBaseline,
   recordLease,
   recordRelay,
   remoteHint,
@@ -15,6 +14,7 @@ import {
   type Task,
   type TaskContext,
   type TaskRow,
+  TaskRun,
   toTask,
   updateDelegation,
 } from '../../tasks/index.js'
@@ -51,7 +51,7 @@ export async function sendTask(
   const {idempotency_key: key} = row
   const task = toTask(taskOf(context, row))
   const jwePayload = await sealedSecrets(context, task, env)
-  await recordBaseline(context, {task})
+  await new TaskRun(context, {task, generation: row.generation}).baseline()
   await join()
   const missing = await withoutMemory(context, {client, signal}, task.capability_requirements?.min_vram_mb)
   if (missing !== undefined) return missing

@@ -6,31 +6,27 @@ import {retryHeldPlans} from '../../plans/index.js'
 import {type Sessions, sessionsOf} from '../../sessions/index.js'
 import {watchStore} from '../../store/index.js'
 import {
-  agentsWithWork,
+  DaemonLease,
   type EventRecord,
   emergencyStopOf,
-  freeDeadClaims,
+  HiddenRuns,
   lastEventId,
-  notify,
+  lostRuns,
   type ProcessorName,
-  pruneEvents,
-  pruneObservations,
-  pruneOutput,
+  pruneRecords,
   readEvents,
-  type Started,
-  startNext,
-  sweepLocks,
+  recoverRuns,
+  releaseAbandoned,
+  startRuns,
   type TaskContext,
+  type TaskRun,
+  takeLease,
+  watchAgents,
 } from '../../tasks/index.js'
 import type {Processor} from '../processors/processor.js'
 import {type ResourceSample, readResources, resourceUsage} from '../scaling/load.js'
 import {scalingTick} from '../scaling/tick.js'
-
-import {HiddenRuns} from './hidden-runs.js'
-import {type Lease, releaseLease, renewalMs, renewLease, requireLease, takeLease} from './lease.js'
-import {recoverRuns} from './recover.js'
-import {type Run, startRun} from './run-task.js'
-import {watchAgents} from './staleness.js'
+import {type RunningTask, runTask} from './run-task.js'
 
 /** Work that a daemon does beside its runs. */
 export interface Companion {
@@ -49,11 +45,11 @@ export interface DaemonOptions {
   runsTasks?: boolean
   drainMs?: number
   /** Called once the lease is held and the tasks of a predecessor are queued again. */
-  onReady?: (lease: Lease, recovered: number) => void
+  onReady?: (lease: DaemonLease, recovered: number) => void
   /** Called with all events, whichever process wrote them. */
   onEvents?: (events: readonly EventRecord[]) => void
   /** Starts the delegation of tasks to other nodes. */
-  delegator?: ((lease: Lease) => Companion | undefined) | undefined
+  delegator?: ((lease: DaemonLease) => Companion | undefined) | undefined
   /** Starts the continuation of workflow runs. */
   workflows?: (() => Companion) | undefined
   /** False relies on the poll only. */
@@ -94,7 +90,7 @@ export async function runDaemon(context: TaskContext, options: DaemonOptions): P
     throw error
   } finally {
     await loop.drain()
-    releaseLease(context, lease)
+    lease.release()
     loop.emitEvents()
   }
   if (loop.fault !== undefined) throw loop.fault
@@ -105,9 +101,9 @@ const unknownVersion = -1
 
 class Loop {
   readonly #context: TaskContext
-  readonly #lease: Lease
+  readonly #lease: DaemonLease
   readonly #options: DaemonOptions
-  readonly #runs = new Map<number, Run>()
+  readonly #runs = new Map<number, RunningTask>()
   readonly #sessions: Sessions
   #resources: ResourceSample = readResources()
   /** Start of the watch for agents without activity, Unix ms. */
@@ -133,7 +129,7 @@ class Loop {
   /** Brings the end of the current pause forward after a reported write. */
   #hurry: () => void = () => undefined
 
-  constructor(context: TaskContext, lease: Lease, options: DaemonOptions) {
+  constructor(context: TaskContext, lease: DaemonLease, options: DaemonOptions) {
     this.#context = context
     this.#lease = lease
     this.#options = options
@@ -217,8 +213,8 @@ class Loop {
   }
 
   #renew(): void {
-    if (performance.now() - this.#renewed < renewalMs) return
-    renewLease(this.#context, this.#lease)
+    if (performance.now() - this.#renewed < DaemonLease.renewalMs) return
+    this.#lease.renew()
     this.#renewed = performance.now()
   }
 
@@ -235,20 +231,15 @@ class Loop {
   }
 
   #upkeep(): void {
-    const {store, config} = this.#context
+    const {config} = this.#context
     const resources = readResources()
     const usage = resourceUsage(this.#resources, resources)
     this.#resources = resources
-    store.transaction(() => {
-      requireLease(this.#context, this.#lease)
-      freeDeadClaims(this.#context)
-      sweepLocks(this.#context)
+    this.#lease.transaction(() => {
+      releaseAbandoned(this.#context)
       retryHeldPlans(this.#context)
       scalingTick(this.#context, usage)
-      pruneEvents(this.#context, config.eventRetentionDays)
-      pruneOutput(this.#context, config.eventRetentionDays)
-      pruneObservations(this.#context, config.eventRetentionDays)
-      notify(this.#context, 'cleanup', {retentionDays: config.eventRetentionDays})
+      pruneRecords(this.#context, config.eventRetentionDays)
       this.#sessions.tick()
       this.#watch()
     })
@@ -273,41 +264,23 @@ class Loop {
 
   /** Ends runs of tasks that were cancelled, doubted or moved in the meantime. */
   #endLostRuns(): void {
-    if (this.#runs.size === 0) return
-    const {store} = this.#context
-    const ids = JSON.stringify([...this.#runs.keys()])
-    const current = store.all<{id: number; status: string; claim_generation: number}>(
-      'SELECT id, status, claim_generation FROM orch_tasks WHERE id IN (SELECT value FROM json_each(?))',
-      [ids],
-    )
-    for (const {id, status, claim_generation: generation} of current) {
-      const run = this.#runs.get(id)
-      if (run !== undefined && (status !== 'InProgress' || run.generation !== generation)) run.end('claim_lost')
-    }
+    for (const {task} of lostRuns(this.#context, this.#taskRuns())) this.#runs.get(task.id)?.end('claim_lost')
   }
 
-  /** Starts a task for every idle agent with queued tasks. */
+  #taskRuns(): TaskRun[] {
+    return [...this.#runs.values()].map(({run}) => run)
+  }
+
   #dispatch(): void {
-    const context = this.#context
-    if (this.#options.runsTasks === false || emergencyStopOf(context) !== undefined) return
-    const runs = [...this.#runs.values()]
-    const busy = new Set(runs.map(({agentId}) => agentId))
-    const waiting = () => agentsWithWork(context).filter((id) => !busy.has(id))
-    if (waiting().length === 0) return
-    const starter = {owner: `daemon:${this.#lease.fence}`, besides: runs.map(({taskId}) => taskId)}
-    const started = context.store.transaction(() => {
-      requireLease(context, this.#lease)
-      return waiting().flatMap((id) => startNext(context, id, starter) ?? [])
-    })
-    for (const one of started) this.#start(one)
+    if (this.#options.runsTasks === false) return
+    for (const run of startRuns(this.#context, this.#lease, this.#taskRuns())) this.#start(run)
   }
 
-  #start(started: Started): void {
-    const {processor: name, id} = started.task
-    const processor = this.#options.processors[name as 'ai' | 'exec']
-    const run = startRun(this.#context, this.#lease, started, processor)
-    this.#runs.set(id, run)
-    run.done
+  #start(run: TaskRun): void {
+    const {processor: name, id} = run.task
+    const running = runTask(this.#context, this.#lease, run, this.#options.processors[name as 'ai' | 'exec'])
+    this.#runs.set(id, running)
+    running.done
       .catch((error: unknown) => {
         this.fault ??= error ?? new SvcError('internal', {reason: 'a run ended without a reason'})
       })
@@ -362,7 +335,7 @@ class Loop {
       pollMs,
       check === undefined ? pollMs : Math.max(check, this.#changedAt + coalesceMs - now),
       Math.max(0, this.#ticked + tickMs - now),
-      Math.max(0, this.#renewed + renewalMs - now),
+      Math.max(0, this.#renewed + DaemonLease.renewalMs - now),
     )
   }
 }

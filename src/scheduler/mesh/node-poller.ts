@@ -15,6 +15,7 @@ import {
   timeOf,
 } from '../../mesh/index.js'
 import {
+  type DaemonLease,
   deleteNodePoll,
   isSchedulable,
   type NodePoll,
@@ -23,13 +24,12 @@ import {
   type TaskContext,
   writeNodePoll,
 } from '../../tasks/index.js'
-import {type Lease, requireLease} from '../loop/lease.js'
 import {rebalance} from '../scaling/rebalance-queues.js'
 import {LeaseReconciler, leaseMismatches, reconcileLog} from './reconcile-leases.js'
 
 export interface NodePollerOptions {
   /** Lease of the daemon: only its holder writes to the store. */
-  lease: Lease
+  lease: DaemonLease
   sources: SettingSources
   signal: AbortSignal
   /** Returns numbers in [0, 1); default `Math.random`. */
@@ -81,7 +81,7 @@ async function pollWhileConfigured(context: TaskContext, place: Place, signal: A
         source = wanted === undefined ? undefined : await openSource(context, place.sources, wanted)
         url = wanted
         polledMs = Number.NEGATIVE_INFINITY
-        if (source === undefined) whileHeld(context, place.lease, () => deleteNodePoll(context))
+        if (source === undefined) place.lease.transaction(() => deleteNodePoll(context))
       }
       if (source !== undefined && performance.now() - polledMs >= intervalMs) {
         polledMs = performance.now()
@@ -120,7 +120,7 @@ async function openSource(context: TaskContext, sources: SettingSources, url: st
 }
 
 /** @throws daemon_replaced, the errors of the store; the reason of the signal */
-async function poll(context: TaskContext, lease: Lease, source: NodeSource, signal: AbortSignal): Promise<void> {
+async function poll(context: TaskContext, lease: DaemonLease, source: NodeSource, signal: AbortSignal): Promise<void> {
   const {config} = context
   const {meshExecLeaseReconcile, meshHttpTimeoutMs: timeoutMs, meshPollIntervalSecs} = config
   const {client, ownIds, reconciler} = source
@@ -172,8 +172,8 @@ async function listLeases(client: MeshClient, options: RequestOptions): Promise<
 }
 
 /** Stores a poll. If fewer nodes than before can receive work, moves queued tasks as far as this is enabled. */
-function applyPoll(context: TaskContext, lease: Lease, result: NodePoll): void {
-  whileHeld(context, lease, () => {
+function applyPoll(context: TaskContext, lease: DaemonLease, result: NodePoll): void {
+  lease.transaction(() => {
     const before = schedulable(context)
     writeNodePoll(context, result)
     if (schedulable(context) < before) onFewerNodes(context)
@@ -188,12 +188,4 @@ function onFewerNodes(context: TaskContext): void {
   if (!meshRoutingExperimental) return
   if (meshRebalanceOnRemoteSchedulableDrop) rebalance(context)
   if (meshReplayQueuedRoutesOnRemoteSchedulableDrop) replayRoutes(context)
-}
-
-/** Runs a transaction as the holder of the lease. @throws daemon_replaced */
-function whileHeld(context: TaskContext, lease: Lease, work: () => void): void {
-  context.store.transaction(() => {
-    requireLease(context, lease)
-    work()
-  })
 }

@@ -1,4 +1,4 @@
-import {type ManifestEntry, type Task, type TaskPhase, type TranscriptEntry, taskPhases} from '../../tasks/index.js'
+import {type ManifestEntry, type Task, type TaskPhase, taskPhases} from '../../tasks/index.js'
 
 /** The instructions of each phase. */
 const instructions: Readonly<Record<TaskPhase, string>> = {
@@ -80,7 +80,7 @@ function files(manifest: readonly ManifestEntry[], room: number): string {
   return ['Files:', ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')
 }
 
-function transcript(entries: readonly TranscriptEntry[], room: number): string {
+function transcript(entries: Task['transcript'], room: number): string {
   if (entries.length === 0) return ''
   const lines = entries
     .slice(-transcriptEntries)

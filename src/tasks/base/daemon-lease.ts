@@ -3,7 +3,7 @@ import {isAlive} from '../../process/index.js'
 import type {TaskContext} from './context.js'
 
 /** The row of the process that runs the tasks of a workspace. */
-export interface DaemonLease {
+export interface LeaseRow {
   holder: string
   host: string
   pid: number
@@ -19,13 +19,19 @@ export const leaseName = 'daemon'
 /** Duration of the lease without renewal, ms; it is renewed several times within this period. */
 export const leaseTtlMs = 15_000
 
-export const readLease = ({store, repositoryId}: TaskContext): DaemonLease | undefined =>
-  store.get<DaemonLease>('SELECT * FROM orch_leases WHERE repository_id = ? AND name = ?', [repositoryId, leaseName])
+export const readLease = ({store, repositoryId}: TaskContext): LeaseRow | undefined =>
+  store.get<LeaseRow>('SELECT * FROM orch_leases WHERE repository_id = ? AND name = ?', [repositoryId, leaseName])
 
 /** True if the holder of a lease seems to be running. */
-export function isHeld({host, pid, process_start: start, expires_at_ms: expires}: DaemonLease, at: number): boolean {
+export function isHeld({host, pid, process_start: start, expires_at_ms: expires}: LeaseRow, at: number): boolean {
   const isInTerm = expires > at && expires <= at + leaseTtlMs
   if (host !== os.hostname()) return isInTerm
   // On this machine the process itself is more reliable than a clock, if its start time identifies it.
   return isAlive(pid, start) && (start !== '' || isInTerm)
+}
+
+/** The lease of the daemon that seems to be running; undefined if there is none. */
+export function runningDaemon(context: TaskContext): LeaseRow | undefined {
+  const lease = readLease(context)
+  return lease !== undefined && isHeld(lease, context.now()) ? lease : undefined
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import type {Orchestrator} from '../../../src/orchestrator/index.js'
 import type {TaskResult} from '../../../src/tasks/base/task.js'
+import {applyJudgement} from '../../../src/tasks/completion/judgement.js'
 import {
-  applyJudgement,
   type Completion,
   cancelTask,
   doubtTask,

@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {createMeshClient, type MeshClient} from '../../../src/mesh/index.js'
 import {reportStatus, spawnAgent} from '../../../src/orchestrator/index.js'
-import {takeLease} from '../../../src/scheduler/loop/lease.js'
 import {startNodePoller} from '../../../src/scheduler/mesh/node-poller.js'
-import {isSchedulable, remoteNodes, requireTask, submitBatch, writeNodePoll} from '../../../src/tasks/index.js'
+import {
+  isSchedulable,
+  remoteNodes,
+  requireTask,
+  submitBatch,
+  takeLease,
+  writeNodePoll,
+} from '../../../src/tasks/index.js'
 import {listMetrics} from '../../../src/telemetry/index.js'
 import {type PlaneOptions, startPlane} from '../../mesh/control-plane/support/control-plane.js'
 import {controlPlane} from '../../orchestrator/support/control-plane.js'

@@ -2,7 +2,9 @@
 import {subscribe} from 'node:diagnostics_channel'
 import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {completeTask, recordBaseline, startNext, submitTask} from '../../../src/tasks/index.js'
+import {recordBaseline} from '../../../src/tasks/evidence/record-baseline.js'
+import {completeTask, submitTask} from '../../../src/tasks/index.js'
+import {startNext} from '../../../src/tasks/lifecycle/dispatch.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 
 let threads = 0
@@ -20,7 +22,7 @@ async function complete(files: readonly string[]): Promise<void> {
   })
   const started = orchestrator.store.transaction(() => startNext(orchestrator, agent_id, {owner: 'daemon:1'}))
   if (started === undefined) throw new Error('no task started')
-  await recordBaseline(orchestrator, started)
+  await recordBaseline(orchestrator, started.task)
   for (const path of files) await writeFile(join(orchestrator.root, path), 'Complete.\n')
   const {outcome} = await completeTask(orchestrator, started.task.id, {text: 'Done.'}, started)
   if (outcome !== 'completed') throw new Error(`the task is ${outcome}`)

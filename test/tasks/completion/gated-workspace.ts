@@ -3,13 +3,12 @@ import {dirname, join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {setTimeout} from 'node:timers/promises'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
+import {applyJudgement, judgeCompletion} from '../../../src/tasks/completion/judgement.js'
 import {
-  applyJudgement,
   type Completion,
   claimTask,
   completeTask,
   failTask,
-  judgeCompletion,
   runTemplate,
   submitTask,
   type Task,

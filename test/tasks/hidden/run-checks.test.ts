@@ -5,7 +5,7 @@ import {chmod, mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promi
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {clearCopies, runHiddenChecks} from '../../../src/tasks/index.js'
+import {clearCopies, runHiddenChecks} from '../../../src/tasks/hidden/run-checks.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {needsRoot, otherUser, userFolder} from './hidden-workspace.js'
 

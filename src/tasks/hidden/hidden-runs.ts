@@ -1,17 +1,11 @@
 import {appendJsonLine} from '../../files/index.js'
 import {logger} from '../../log/index.js'
-import {
-  announceHiddenChecks,
-  answerHiddenRequest,
-  clearCopies,
-  type HiddenChecks,
-  type HiddenRequest,
-  openHiddenRequests,
-  runHiddenChecks,
-  type TaskContext,
-} from '../../tasks/index.js'
-import {type Lease, requireLease} from './lease.js'
-import {writeHeld} from './run-task.js'
+import type {TaskContext} from '../base/context.js'
+import type {HiddenChecks} from '../base/hidden-checks.js'
+import {announceHiddenChecks} from '../base/hidden-reader.js'
+import type {DaemonLease} from '../daemon/lease.js'
+import {answerHiddenRequest, type HiddenRequest, openHiddenRequests} from './requests.js'
+import {clearCopies, runHiddenChecks} from './run-checks.js'
 
 /**
  * The hidden checks that a daemon runs for completions in any process. The log of the daemon is in the workspace, so
@@ -19,12 +13,12 @@ import {writeHeld} from './run-task.js'
  */
 export class HiddenRuns {
   readonly #context: TaskContext
-  readonly #lease: Lease
+  readonly #lease: DaemonLease
   readonly #runs = new Map<string, Promise<void>>()
   readonly #stopping = new AbortController()
   #announced: HiddenChecks | undefined
 
-  constructor(context: TaskContext, lease: Lease) {
+  constructor(context: TaskContext, lease: DaemonLease) {
     this.#context = context
     this.#lease = lease
     this.#announce()
@@ -56,10 +50,7 @@ export class HiddenRuns {
   #announce(): void {
     const context = this.#context
     const {hiddenChecks} = context
-    context.store.transaction(() => {
-      requireLease(context, this.#lease)
-      announceHiddenChecks(context)
-    })
+    this.#lease.transaction(() => announceHiddenChecks(context))
     this.#announced = hiddenChecks
   }
 
@@ -74,6 +65,6 @@ export class HiddenRuns {
         logger('svc.orchestrator').warn({err: error}, 'cannot log the results of hidden checks'),
       )
     }
-    await writeHeld(this.#context, this.#lease, () => answerHiddenRequest(this.#context, request, passed))
+    await this.#lease.write(() => answerHiddenRequest(this.#context, request, passed))
   }
 }

@@ -1,13 +1,10 @@
 import {isErrorOf, type SvcError} from '../../errors/index.js'
-import {
-  appendEvent,
-  displayTask,
-  readState,
-  retireAgent,
-  submitTask,
-  type TaskContext,
-  writeState,
-} from '../../tasks/index.js'
+import type {TaskContext} from '../base/context.js'
+import {displayTask} from '../base/ids.js'
+import {readState, writeState} from '../base/state.js'
+import {appendEvent} from '../events/event-log.js'
+import {retireAgent} from '../lifecycle/retire-agent.js'
+import {submitTask} from '../submission/submit.js'
 
 /** Staleness levels, and the number of thresholds without activity from which each applies. */
 const levels = [

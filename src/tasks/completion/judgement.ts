@@ -46,7 +46,7 @@ export interface Refusal {
   task: Task
 }
 
-export interface CompletionOptions {
+export interface JudgeOptions {
   signal?: AbortSignal | undefined
   /** Called with the pid of each command that runs as a check. */
   onCheck?: (pid: number) => void
@@ -64,35 +64,16 @@ export interface Judged {
 }
 
 /**
- * Completes a task in progress if the completion gates accept it: its locks are released, its agent keeps the affinity
- * to its files, and its dependants are queued. Otherwise the task is queued again with the findings in its description,
- * or fails if a gate has returned it too often. A repeated request under the same claim has the same result.
- * @throws task_not_found, invalid_transition, claim_required, claim_lost, hidden_checks_unread; the reason of the signal
- */
-export async function completeTask(
-  context: TaskContext,
-  id: number,
-  result: TaskResult | undefined,
-  finisher: Finisher = {},
-  options: CompletionOptions = {},
-): Promise<Completion> {
-  const earlier = earlierCompletion(context, requireRow(context, id), finisher)
-  if (earlier !== undefined) return earlier
-  const judged = await judgeCompletion(context, id, result, finisher, options)
-  return context.store.transaction(() => applyJudgement(context, judged))
-}
-
-/**
  * Collects the evidence for a completion and evaluates the gates. Changes nothing but the end of the claim, which is
  * extended for the duration of the checks. The daemon must be running if the workspace has hidden checks.
- * @throws as `completeTask`
+ * @throws task_not_found, invalid_transition, claim_required, claim_lost, hidden_checks_unread; the reason of the signal
  */
 export async function judgeCompletion(
   context: TaskContext,
   id: number,
   result: TaskResult | undefined,
   finisher: Finisher,
-  {signal, onCheck}: CompletionOptions = {},
+  {signal, onCheck}: JudgeOptions = {},
 ): Promise<Judged> {
   const row = requireRow(context, id)
   requireClaim(row, finisher)
@@ -126,7 +107,7 @@ export function applyJudgement(context: TaskContext, judged: Judged): Completion
   const seen = requireRow(context, id)
   const earlier = earlierCompletion(context, seen, finisher)
   if (earlier !== undefined) return earlier
-  requireClaim(seen, finisher)
+  const row = takeOver(context, seen, finisher)
   requireStatus(seen, ['InProgress'], 'Completed')
   if (seen.claim_generation !== generation)
     throw new SvcError('claim_lost', {
@@ -135,7 +116,6 @@ export function applyJudgement(context: TaskContext, judged: Judged): Completion
       current: seen.claim_generation,
       status: labelOf(seen),
     })
-  const row = takeOver(context, seen, finisher)
   const {blocking} = evaluation
   const {task, ...reply} =
     blocking === undefined ? accept(context, row, judged) : refuse(context, row, judged, blocking)
@@ -143,7 +123,8 @@ export function applyJudgement(context: TaskContext, judged: Judged): Completion
   return {...reply, task} as Completion
 }
 
-function earlierCompletion(context: TaskContext, row: TaskRow, finisher: Finisher): Completion | undefined {
+/** The reply to an earlier request under the same claim, if there was one. */
+export function earlierCompletion(context: TaskContext, row: TaskRow, finisher: Finisher): Completion | undefined {
   const reply = earlierReply(row, finisher, 'complete')
   return reply === undefined ? undefined : ({...reply, task: requireTask(context, row.id)} as Completion)
 }

@@ -1,17 +1,17 @@
 import {killIfRunning, processesWith, processStart} from '../../process/index.js'
-import {requeueRow, selectTask, type TaskContext, type TaskRow} from '../../tasks/index.js'
-
-import {type Lease, requireLease} from './lease.js'
+import type {TaskContext} from '../base/context.js'
+import type {DaemonLease} from '../daemon/lease.js'
+import {requeueRow} from '../lifecycle/finish.js'
+import {selectTask, type TaskRow} from '../lifecycle/task-rows.js'
 
 /**
  * Queues the tasks of a dead daemon again, and kills the commands that it left behind, including those of cancelled
  * tasks: two runs of one task would interfere. Clients keep their tasks as long as they send heartbeats.
  * @returns the number of tasks queued again
  */
-export function recoverRuns(context: TaskContext, lease: Lease): number {
+export function recoverRuns(context: TaskContext, lease: DaemonLease): number {
   const {store, repositoryId, config} = context
-  return store.transaction(() => {
-    requireLease(context, lease)
+  return lease.transaction(() => {
     const left = store.all<TaskRow>(
       `${selectTask} WHERE t.repository_id = @repository AND (t.run_process IS NOT NULL
   OR (t.status = 'InProgress' AND t.claim_expires_ms IS NULL AND t.remote_delegate IS NULL)) ORDER BY t.id`,

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import {spawnAgent} from '../../src/orchestrator/index.js'
-import {
-  dueContinuation,
-  idleOf,
-  stalenessOf,
-  type WatchedAgent,
-  watchAgents,
-} from '../../src/scheduler/loop/staleness.js'
-import {cancelTask, listAgents, readEvents, requireTask, takeClaim} from '../../src/tasks/index.js'
+import {cancelTask, listAgents, readEvents, requireTask, takeClaim, watchAgents} from '../../src/tasks/index.js'
+import {dueContinuation, idleOf, stalenessOf, type WatchedAgent} from '../../src/tasks/upkeep/staleness.js'
 import {openTestOrchestrator, startMs, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {submit} from '../orchestrator/support/tasks.js'
 
