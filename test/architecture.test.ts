@@ -83,6 +83,67 @@ describe('the modules of src', () => {
   })
 })
 
+describe('the tables of a module', () => {
+  /** Tables by the module that declares them in its schema. */
+  const owners = new Map<string, string>()
+  for (const file of sources(src))
+    for (const [, table = ''] of readFileSync(file, 'utf8').matchAll(
+      /CREATE (?:VIRTUAL )?TABLE (?:IF NOT EXISTS )?(\w+)/g,
+    ))
+      if (table.includes('_')) owners.set(table, moduleOf(relative(src, file)))
+
+  it('occur in statements of that module only, except for a reason', () => {
+    const foreign = sources(src).flatMap((file) => {
+      const path = withoutExtension(file)
+      const statements = readFileSync(file, 'utf8').matchAll(/\b(FROM|JOIN|INTO|UPDATE)\s+(\w+)/g)
+      return [...statements].flatMap(([, verb = '', table = '']) => {
+        const owner = owners.get(table)
+        return owner === undefined || owner === moduleOf(path) ? [] : [{path, owner, verb, table}]
+      })
+    })
+    const unexplained = foreign.filter(({path, owner}) => foreignStatements[`${path} on ${owner}`] === undefined)
+    assert.deepEqual(
+      unexplained.map(({path, verb, table}) => `${path}: ${verb} ${table}`),
+      [],
+      'move the statement into the module that declares the table',
+    )
+    const found = new Set(foreign.map(({path, owner}) => `${path} on ${owner}`))
+    assert.deepEqual(
+      Object.keys(foreignStatements).filter((key) => !found.has(key)),
+      [],
+      'no longer needed in the list',
+    )
+  })
+})
+
+/** Files with statements on tables of another module, each with the reason. */
+const foreignStatements: Readonly<Record<string, string>> = {
+  'cli/completion/stored-ids on mesh': 'shell completion reads ids without loading a module',
+  'cli/completion/stored-ids on messages': 'shell completion reads ids without loading a module',
+  'cli/completion/stored-ids on orchestrator': 'shell completion reads ids without loading a module',
+  'cli/completion/stored-ids on plans': 'shell completion reads ids without loading a module',
+  'cli/completion/stored-ids on sessions': 'shell completion reads ids without loading a module',
+  'cli/completion/stored-ids on tasks': 'shell completion reads ids without loading a module',
+  'cli/completion/stored-ids on workflow': 'shell completion reads ids without loading a module',
+  'lang/run/change-log on store': 'the store shares the numbers of its restores',
+  'messages/receiver on tasks': 'finds the retired agent of an old message',
+  'orchestrator/operation-log/reversals on tasks': 'decides which operations can be undone, over all tables',
+  'orchestrator/status-report on plans': 'counts over the tables of all modules',
+  'orchestrator/status-report on tasks': 'counts over the tables of all modules',
+  'plans/node-status on tasks': 'copies the duration of a task in one statement',
+  'plans/replan on tasks': 'joins the tasks of a plan with their statuses',
+  'prove/history/database-rows on mesh': 'an oracle reads what is stored, not what a module reports',
+  'prove/history/orchestrator-rows on tasks': 'an oracle reads what is stored, not what a module reports',
+  'store/maintenance on lang': 'recognises what kind of database a file is',
+  'tasks/base/restored on store': 'the store shares the numbers of its restores',
+  'tasks/completion/task-evidence on plans': 'shows the plan of a task, from a lower layer',
+  'tasks/events/lineage on plans': 'shows the plan of a task, from a lower layer',
+  'tasks/lifecycle/prune on orchestrator': 'deletes the operations of the tasks that it removes',
+  'tasks/lifecycle/prune on plans': 'keeps the tasks of active plans, and detaches the others from their plans',
+  'tasks/routing/place on plans': 'finds the agents that work for a workflow',
+  'workflow/store/activities on tasks': 'looks for the task of an activity in one statement',
+}
+
 describe('the commands', () => {
   it('load heavy modules only when they run', () => {
     // `mesh` and `tasks` load no large package, and the bundle contains only what a command uses of them.

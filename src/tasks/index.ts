@@ -3,21 +3,10 @@
  * source of truth: every operation is one transaction, with or without a daemon. Other modules act on changes through
  * listeners.
  */
-export {
-  type AgentRow,
-  agentRows,
-  capabilitiesOf,
-  listAgents,
-  loadUnits,
-  queuedOf,
-  requireAgent,
-  toAgent,
-  type WorkingAgent,
-  workingAgents,
-} from './agents/agent-rows.js'
+export {type AgentRow, agentRows, listAgents, requireAgent, toAgent, withAgentModel} from './agents/agent-rows.js'
 export {type AgentBudget, agentBudgets, chargeAgent} from './agents/budget.js'
 export {readScopes} from './agents/scope.js'
-export {ensureAgents, mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
+export {mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
 export {
   type AttentionBudget,
   type AttentionEvent,
@@ -134,7 +123,6 @@ export {doubtTask, overruleDoubt, resolveDoubt} from './lifecycle/doubt.js'
 export {emergencyStop, emergencyStopOf, startOrchestrator} from './lifecycle/emergency-stop.js'
 export {cancelTask, failTask} from './lifecycle/finish.js'
 export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
-export {moveToAgent} from './lifecycle/move-to-agent.js'
 export {outputStart, readOutput, taskWithOutput} from './lifecycle/output.js'
 export {type FinishedStatus, finishedStatuses, pruneTasks} from './lifecycle/prune.js'
 export {replayRoutes} from './lifecycle/replay-routes.js'
@@ -185,5 +173,13 @@ export {longest, readSubmission} from './submission/submission.js'
 export {type Accepted, requireEnabled, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
 export {submitGraph, type TaskGraph} from './submission/task-graph.js'
 export {decideTests, type TestVerdict, testDecisionOf} from './submission/test-decision.js'
+export {
+  type AgentLoad,
+  agentLoads,
+  moveWaitingTask,
+  refreshAgentLoads,
+  sumOfLoads,
+  waitingTasks,
+} from './upkeep/agent-loads.js'
 export {watchAgents} from './upkeep/staleness.js'
 export {pruneRecords, releaseAbandoned} from './upkeep/upkeep.js'

@@ -26,14 +26,14 @@ const resources = {resourceWeight: 0.3, resourceCpuMultiplier: 0.7, resourceMemM
 const now = 10_000_000
 const busy = (id: number, some: Partial<ScalingAgent> = {}): ScalingAgent => ({
   id,
-  dynamic: false,
+  isDynamic: false,
   queued: 1,
   running: 1,
   lastActiveMs: now,
   ...some,
 })
 const idle = (id: number, forMs: number, some: Partial<ScalingAgent> = {}): ScalingAgent =>
-  busy(id, {dynamic: true, queued: 0, running: 0, lastActiveMs: now - forMs, ...some})
+  busy(id, {isDynamic: true, queued: 0, running: 0, lastActiveMs: now - forMs, ...some})
 
 const policy: ScalingPolicy = {
   scalingEnabled: true,
@@ -203,7 +203,7 @@ describe('scaling down', () => {
 
   it('retires only idle dynamic agents, longest idle first', () => {
     const agents = [
-      idle(1, 900_000, {dynamic: false}),
+      idle(1, 900_000, {isDynamic: false}),
       idle(2, 400_000),
       idle(3, 500_000),
       idle(4, 900_000, {queued: 1}),

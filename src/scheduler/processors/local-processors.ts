@@ -1,6 +1,6 @@
 import type {InferenceEndpoint} from '../../inference-client/index.js'
 import {logger} from '../../log/index.js'
-import {costOf, recordRoutingDecision, type Task, type TaskContext} from '../../tasks/index.js'
+import {costOf, recordRoutingDecision, type Task, type TaskContext, withAgentModel} from '../../tasks/index.js'
 import {recordModelCall} from '../../telemetry/index.js'
 import {aiProcessor, type ModelAnswer} from './ai.js'
 import {execProcessor} from './exec.js'
@@ -38,20 +38,13 @@ export function localProcessors(
   return {
     ai: {
       async run(task, report, signal) {
-        const outcome = await ai().run(withModelOfAgent(context, task), report, signal)
+        const outcome = await ai().run(withAgentModel(context, task), report, signal)
         await logResult(context, task, outcome.text)
         return outcome
       },
     },
     exec: {run: (task, report, signal) => exec().run(task, report, signal)},
   }
-}
-
-/** Applies the model of the agent as preference, unless the task has its own. */
-function withModelOfAgent({store}: TaskContext, task: Task): Task {
-  if (task.model_preference !== undefined) return task
-  const agent = store.get<{model: string | null}>('SELECT model FROM orch_agents WHERE id = ?', [task.agent_id])
-  return agent?.model ? {...task, model_preference: agent.model} : task
 }
 
 /** Accounts for a call. The answer is more useful than the row, so a failure is only logged. */

@@ -3,7 +3,7 @@ import {isGpuEligible, isSchedulable, type RemoteHint} from '../../tasks/index.j
 export interface ScalingAgent {
   id: number
   /** Started on demand, so it may be retired when idle. */
-  dynamic: boolean
+  isDynamic: boolean
   queued: number
   running: number
   /** Time of its last activity, Unix ms. */
@@ -91,7 +91,7 @@ const coolsDown = ({lastScaleUpMs, nowMs}: ScalingState, {scalingCooldownMs}: Sc
 function agentsToRetire({agents, costCritical, nowMs}: ScalingState, policy: ScalingPolicy): number[] {
   const idleMs = retirementMs(policy, costCritical)
   return agents
-    .filter((agent) => agent.dynamic && agent.queued === 0 && agent.running === 0)
+    .filter((agent) => agent.isDynamic && agent.queued === 0 && agent.running === 0)
     .filter((agent) => nowMs - agent.lastActiveMs > idleMs)
     .sort((a, b) => a.lastActiveMs - b.lastActiveMs || a.id - b.id)
     .slice(0, Math.max(0, agents.length - policy.minAgents))

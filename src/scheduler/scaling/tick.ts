@@ -1,16 +1,15 @@
 import {isErrorOf} from '../../errors/index.js'
 import {
-  ensureAgents,
-  loadUnits,
+  type AgentLoad,
+  agentLoads,
   momentOf,
-  queuedOf,
   readState,
+  refreshAgentLoads,
   remoteNodes,
   retireAgent,
   spawnAgent,
+  sumOfLoads,
   type TaskContext,
-  type WorkingAgent,
-  workingAgents,
   writeState,
 } from '../../tasks/index.js'
 
@@ -32,25 +31,18 @@ const costAlertShare = 0.9
 /** One tick: records the load, starts or retires agents, and spreads urgent tasks if one agent has too many. */
 export function scalingTick(context: TaskContext, usage: ResourceUsage): ScalingTick {
   return context.store.transaction(() => {
-    forgetFuture(context)
-    const agents = ensureAgents(context)
-    const total = totalLoad(sumOf(agents), usage, context.config)
+    const agents = refreshAgentLoads(context)
+    const total = totalLoad(sumOfLoads(agents), usage, context.config)
     const history = pushHistory(readState(context, 'load_history') ?? [], total, context.config.scalingLookbackTicks)
     if (total !== 0 || history.some((load) => load !== 0)) writeState(context, 'load_history', history)
     const decision = decideScaling(
       {
-        agents: agents.map((row) => ({
-          id: row.id,
-          dynamic: row.kind === 'dynamic',
-          queued: queuedOf(row),
-          running: row.running,
-          lastActiveMs: row.last_active_ms,
-        })),
+        agents,
         totalLoad: total,
         predictedLoad: predictLoad(history, total),
-        totalQueued: agents.reduce((sum, row) => sum + queuedOf(row), 0),
+        totalQueued: agents.reduce((sum, {queued}) => sum + queued, 0),
         remote: context.config.scalingEnabled ? (remoteNodes(context)?.nodes ?? []) : [],
-        costCritical: agents.some((row) => isCostly(context, row)),
+        costCritical: agents.some((agent) => isCostly(context, agent)),
         lastScaleUpMs: momentOf(context, 'last_scale_up_ms'),
         nowMs: context.now(),
       },
@@ -63,18 +55,7 @@ export function scalingTick(context: TaskContext, usage: ResourceUsage): Scaling
   })
 }
 
-/** Corrects activity times in the future to now: the clock was set back. */
-function forgetFuture({store, repositoryId, now}: TaskContext): void {
-  store.run('UPDATE orch_agents SET last_active_ms = ? WHERE repository_id = ? AND last_active_ms > ?', [
-    now(),
-    repositoryId,
-    now(),
-  ])
-}
-
-const sumOf = (agents: readonly WorkingAgent[]) => agents.reduce((sum, {load}) => sum + load, 0) / loadUnits
-
-const isCostly = ({config}: TaskContext, {cost_usd_micros: cost}: WorkingAgent) =>
+const isCostly = ({config}: TaskContext, {costUsdMicros: cost}: AgentLoad) =>
   config.financialCostBudgetMicros > 0 && cost >= costAlertShare * config.financialCostBudgetMicros
 
 /** Starts agents and gives them a share of the waiting tasks. */
@@ -103,22 +84,21 @@ function retireIdle(context: TaskContext, id: number): string[] {
 /** Gives agents started because of the load a share of it until none is idle. */
 function shareWithIdle(context: TaskContext): number {
   if (!context.config.scalingEnabled) return 0
-  const agents = workingAgents(context)
-  const isIdle = agents.some((row) => row.state === 'active' && row.load === 0)
-  const isBusy = agents.some((row) => queuedOf(row) > 1)
+  const agents = agentLoads(context)
+  const isIdle = agents.some(({isPaused, load}) => !isPaused && load === 0)
+  const isBusy = agents.some(({queued}) => queued > 1)
   return isIdle && isBusy ? rebalance(context).length : 0
 }
 
 function spreadUrgent(context: TaskContext): number {
   const {config, now} = context
-  const agents = workingAgents(context)
-  const depths = agents.map((row) => row.queued_urgent)
+  const depths = agentLoads(context).map(({queuedUrgent}) => queuedUrgent)
   if (!urgentRebalanceDue(depths, config, now(), momentOf(context, 'last_rebalance_ms'))) return 0
   return rebalance(context, {urgentOnly: true}).length
 }
 
 /** The load of the last tick and the predicted one. */
 export function loadOutlook(context: TaskContext): {total: number; predicted: number} {
-  const total = sumOf(workingAgents(context))
+  const total = sumOfLoads(agentLoads(context))
   return {total, predicted: predictLoad(readState(context, 'load_history') ?? [], total)}
 }

@@ -3,6 +3,7 @@ import type {Agent} from '../base/agent.js'
 import type {Capabilities} from '../base/capabilities.js'
 import type {TaskContext} from '../base/context.js'
 import {displayAgent, matchAgentId} from '../base/ids.js'
+import type {Task} from '../base/task.js'
 
 /** A row of `orch_agents`. */
 export interface AgentRow {
@@ -149,6 +150,13 @@ export function capabilitiesOf({capabilities: json}: Pick<AgentRow, 'capabilitie
     parsed.set(json, found)
   }
   return found
+}
+
+/** Applies the model of the agent as preference, unless the task has its own. */
+export function withAgentModel({store}: TaskContext, task: Task): Task {
+  if (task.model_preference !== undefined) return task
+  const agent = store.get<{model: string | null}>('SELECT model FROM orch_agents WHERE id = ?', [task.agent_id])
+  return agent?.model ? {...task, model_preference: agent.model} : task
 }
 
 /** Facts about an agent that are in other tables. */
