@@ -22,7 +22,7 @@ export function workflowPorts(orchestrator: Orchestrator, {sources, version, spe
       return {text, confidence, model: model ?? null, language: spoken ?? null, duration_ms: duration_ms ?? null}
     },
     async generate({prompt, system, temperature, maxTokens, json}, signal) {
-      const {askEndpoint, resolveEndpoint} = await import('../inference-client/index.js')
+      const {anyJson, askEndpoint, resolveEndpoint} = await import('../inference-client/index.js')
       const {endpoint} = resolveEndpoint(sources)
       const ask = await askEndpoint(sources, signal)
       const instructions = [system, json ? 'Answer with one JSON value and nothing else.' : undefined].filter(Boolean)
@@ -30,7 +30,8 @@ export function workflowPorts(orchestrator: Orchestrator, {sources, version, spe
         ...(instructions.length === 0 ? [] : [{role: 'system' as const, content: instructions.join('\n')}]),
         {role: 'user' as const, content: prompt},
       ]
-      const text = await ask(messages, {maxTokens: maxTokens ?? endpoint.maxTokens, temperature, signal})
+      const format = json ? anyJson : undefined
+      const text = await ask(messages, {maxTokens: maxTokens ?? endpoint.maxTokens, temperature, format, signal})
       return {text, model: endpoint.model}
     },
     mesh:

@@ -1,12 +1,19 @@
 import {assistantSettings, resolveSettings, type SettingSources} from '../config/index.js'
 import {completeChat, completionModel} from './chat-completion.js'
-import type {ChatMessage} from './chat-request.js'
+import type {ChatMessage, JsonSchema} from './chat-request.js'
 import {inferenceClient, resolveEndpoint} from './endpoint.js'
 
-/** Asks a model once for the next message. An undefined temperature is that of the settings. */
+/** Asks a model once for the next message. */
 export type Ask = (
   messages: readonly ChatMessage[],
-  parameters: {maxTokens: number; temperature: number | undefined; signal: AbortSignal},
+  parameters: {
+    maxTokens: number
+    /** If undefined, that of the settings. */
+    temperature: number | undefined
+    /** JSON Schema of the answer; not every server enforces it. */
+    format?: JsonSchema | undefined
+    signal: AbortSignal
+  },
 ) => Promise<string>
 
 /** Maximum size of a response, bytes. */
@@ -22,9 +29,9 @@ export async function askEndpoint(sources: SettingSources, signal: AbortSignal):
   const client = inferenceClient(endpoint, {attempts: 1, maxBodyBytes, idleTimeoutMs: timeoutMs})
   try {
     const model = await completionModel(client, endpoint, signal)
-    return async (messages, {maxTokens, temperature = endpoint.temperature, signal: limited}) => {
+    return async (messages, {maxTokens, temperature = endpoint.temperature, format, signal: limited}) => {
       try {
-        const {text} = await completeChat(client, {model, messages, temperature, maxTokens}, limited)
+        const {text} = await completeChat(client, {model, messages, temperature, maxTokens, format}, limited)
         return text
       } finally {
         await client.close()

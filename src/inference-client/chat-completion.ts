@@ -1,7 +1,8 @@
 import {SvcError} from '../errors/index.js'
 import type {HttpClient} from '../net/index.js'
 import type {ChatRequest} from './chat-request.js'
-import type {InferenceEndpoint} from './endpoint.js'
+import type {InferenceClient, InferenceEndpoint} from './endpoint.js'
+import {isLocalServer} from './profile.js'
 import {placeholderModel} from './registry.js'
 import type {Generation} from './streamed-answer.js'
 
@@ -33,11 +34,17 @@ export async function completionModels(client: HttpClient, signal: AbortSignal):
 
 /**
  * Generates the next message of a conversation by the OpenAI API, which more servers have than `/api/chat`. The
- * connection is closed when the signal aborts.
+ * connection is closed when the signal aborts. A schema is sent only to servers of the Ollama API, because others may
+ * refuse it; `pattern` is not sent.
  * @throws inference_protocol for an invalid response, what `HttpClient.json` throws
  */
-export async function completeChat(client: HttpClient, request: ChatRequest, signal: AbortSignal): Promise<Generation> {
-  const {model, messages, temperature, topP, maxTokens, format} = request
+export async function completeChat(
+  client: InferenceClient,
+  request: ChatRequest,
+  signal: AbortSignal,
+): Promise<Generation> {
+  const {model, messages, temperature, topP, maxTokens} = request
+  const format = request.format === 'json' || isLocalServer(client.profile) ? request.format : undefined
   const body = {
     model,
     messages,

@@ -13,6 +13,16 @@ export interface ChatRequest {
   topP?: number | undefined
   /** Maximum tokens of the answer. */
   maxTokens: number
-  /** Output format: JSON or a JSON schema; not every server supports it. */
-  format?: 'json' | Readonly<Record<string, unknown>> | undefined
+  /** What the answer must match: a JSON object or a JSON Schema. To servers without the Ollama API, only `json` is sent. */
+  format?: 'json' | JsonSchema | undefined
+  /**
+   * Regular expression of ECMA 262 that the whole answer must match, instead of a format. `svc serve` enforces it; other
+   * servers of the Ollama API ignore it, and to others it is not sent.
+   */
+  pattern?: string | undefined
 }
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** JSON Schema of any JSON value. Servers differ in the meaning of a schema without a type. */
+export const anyJson: JsonSchema = {type: ['object', 'array', 'string', 'number', 'boolean', 'null']}

@@ -27,8 +27,9 @@ export async function chat(
     onDelta?.(generation.text)
     return generation
   }
-  const {model, messages, temperature, topP, maxTokens, format} = request
+  const {model, messages, temperature, topP, maxTokens, format, pattern} = request
   const options = {temperature, ...(topP === undefined ? {} : {top_p: topP}), num_predict: maxTokens}
-  const body = {model, messages, stream: true, ...(format === undefined ? {} : {format}), options}
+  const required = {...(format && {format}), ...(pattern && {guided_regex: pattern})}
+  const body = {model, messages, stream: true, ...required, options}
   return streamedAnswer(client, route, body, {signal, limits, onDelta})
 }

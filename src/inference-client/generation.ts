@@ -1,5 +1,5 @@
 import {completeChat} from './chat-completion.js'
-import type {ChatMessage} from './chat-request.js'
+import type {ChatMessage, JsonSchema} from './chat-request.js'
 import type {InferenceClient} from './endpoint.js'
 import {isLocalServer} from './profile.js'
 import {type AnswerRoute, defaultGenerationLimits, type Generation, streamedAnswer} from './streamed-answer.js'
@@ -17,7 +17,7 @@ export interface GenerationRequest {
   /** Requested context length in tokens, prompt and answer together; default: that of the server. */
   contextLength?: number | undefined
   /** JSON Schema of the answer. Servers of the Ollama API enforce it; to others it is not sent. */
-  format?: Readonly<Record<string, unknown>> | undefined
+  format?: JsonSchema | undefined
 }
 
 const route: AnswerRoute = {path: '/api/generate', member: 'response', textOf: ({response}) => response}
@@ -38,7 +38,7 @@ export function generate(
       {role: 'system', content: system},
       {role: 'user', content: prompt},
     ]
-    return completeChat(client, {model, messages, temperature, topP, maxTokens}, signal)
+    return completeChat(client, {model, messages, temperature, topP, maxTokens, format}, signal)
   }
   const options = {
     temperature,

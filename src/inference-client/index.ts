@@ -3,7 +3,7 @@
  */
 export {type Ask, askEndpoint} from './ask-endpoint.js'
 export {chat} from './chat.js'
-export type {ChatMessage, ChatRequest} from './chat-request.js'
+export {anyJson, type ChatMessage, type ChatRequest} from './chat-request.js'
 export {contextLengthOf} from './context-length.js'
 export {type InferenceClient, type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
 export {generate} from './generation.js'

@@ -4,10 +4,17 @@ export interface ModelMessage {
   content: string
 }
 
-/** Asks a language model for the next message. @param parameters undefined temperature: that of the model's settings */
+/** Asks a language model for the next message. */
 export type AskModel = (
   messages: readonly ModelMessage[],
-  parameters: {maxTokens: number; temperature: number | undefined; signal: AbortSignal},
+  parameters: {
+    maxTokens: number
+    /** If undefined, that of the model's settings. */
+    temperature: number | undefined
+    /** JSON Schema of the answer; not every server enforces it. */
+    format?: Readonly<Record<string, unknown>> | undefined
+    signal: AbortSignal
+  },
 ) => Promise<string>
 
 /** Finds the configured language model. Fails if there is none. */

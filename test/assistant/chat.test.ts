@@ -11,6 +11,7 @@ import {
   readTurns,
   sendMessage,
 } from '../../src/assistant/index.js'
+import {anyJson} from '../../src/inference-client/index.js'
 import {projectFile} from '../support/project.js'
 import {
   type Answer,
@@ -351,6 +352,10 @@ describe('sendMessage with jsonMode', () => {
     const [, , answer, retry] = chat.server.calls[1]?.messages ?? []
     assert.deepEqual(answer, {role: 'assistant', content: 'Seven.'})
     assert.match(retry?.content ?? '', /^That was no JSON: .*Seven/)
+    assert.deepEqual(
+      chat.server.calls.map(({format}) => format),
+      [anyJson, anyJson],
+    )
     assert.equal(history.length, 2)
     assert.equal(kept(chat).messages.length, 2)
     assert.equal(kept(chat).interactions.length, 2)

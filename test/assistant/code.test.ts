@@ -3,6 +3,7 @@ import {lstat, mkdir, readdir, readFile, readlink, symlink} from 'node:fs/promis
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {answerPatterns} from '../../src/assistant/code/answer-pattern.js'
 import {type CodeOutcome, type CodeRequest, generateCode} from '../../src/assistant/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import {assertFits} from '../support/orch-workspace.js'
@@ -72,6 +73,7 @@ describe('generateCode', () => {
       ['system', 'user'],
     )
     assert.equal(lastSaid(call), 'A table of notes.')
+    assert.equal((call as ChatCall & {guided_regex?: string}).guided_regex, answerPatterns.raw_code_only)
   })
 
   it('reports whether the program is formatted', async (test) => {

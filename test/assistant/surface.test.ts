@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import {readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
+import {answerPatterns} from '../../src/assistant/code/answer-pattern.js'
 import {codeExamples, systemPrompt} from '../../src/assistant/code/prompt.js'
 import {readSurface, type SurfaceMode} from '../../src/assistant/code/surface.js'
 import {fenced, fencedBlocks} from '../../src/assistant/fences.js'
+import {compileGrammar, formatGrammar} from '../../src/grammar/index.js'
+import {allSteps} from '../../src/grammar/steps.js'
 import {checkProgram, formatSource} from '../../src/lang/index.js'
 import {projectFile} from '../support/project.js'
 
@@ -18,6 +21,11 @@ const programs = ['examples', 'test/fixtures/lang'].flatMap((folder) => {
     .map((name) => ({name: `${folder}/${name}`, source: readFileSync(join(path, name), 'utf8')}))
     .filter(({source}) => !checkProgram(source).hasErrors)
 })
+
+const matches = (mode: SurfaceMode, answer: string): boolean => {
+  const matcher = compileGrammar(allSteps(formatGrammar({kind: 'regex', pattern: answerPatterns[mode]}))).matcher()
+  return matcher.accept(Buffer.from(answer)) && matcher.isAccepting()
+}
 
 type Row = readonly [kind: string, answer: string, expected: string | RegExp]
 
@@ -73,6 +81,20 @@ describe('an answer in raw_code_only mode', () => {
     assert.ok(programs.length > 5)
     for (const {name, source} of programs)
       assert.doesNotMatch(await read(source, 'raw_code_only', false), /^refused/, name)
+  })
+
+  it('can be required of a server by a regular expression', () => {
+    for (const {name, source} of programs) assert.ok(matches('raw_code_only', source.trimStart()), name)
+    for (const text of [
+      '',
+      `Here is it:\n${note}`,
+      `\`\`\`svc\n${note}\`\`\`\n`,
+      `${note}  ~~~\n`,
+      `${note}\`\`\`\`\n`,
+    ])
+      assert.ok(!matches('raw_code_only', text), text)
+    const lines = ['    ```', '``', '~', '~~a', '`code`', '', '   ', '   x', '# a']
+    assert.ok(matches('raw_code_only', `${note}${lines.join('\n')}`))
   })
 
   const valid: Readonly<Record<string, string>> = {
@@ -167,6 +189,13 @@ describe('an answer in fenced_transport mode', () => {
     ['may have backticks after the tildes of a fence', `~~~svc \`x\`\n${note}~~~`, note],
     ['may not have only an inline fence', `Use \`\`\`${note.trim()}\`\`\` here.`, /has no fenced block/],
   ])
+
+  it('can be required of a server by a regular expression', () => {
+    for (const text of [block, `Here you are:\n\n${block}\n\nAnything else?`])
+      assert.ok(matches('fenced_transport', text), text)
+    for (const text of [note, `${block}\n\n${block}`, `\`\`\`\n${note}`, '', '```\n```'])
+      assert.ok(!matches('fenced_transport', text), text)
+  })
 })
 
 describe('fences', () => {

@@ -5,6 +5,7 @@ import {describe, it} from 'node:test'
 import {resolveSettings, speechSessionSettings} from '../../src/config/index.js'
 import {askEndpoint} from '../../src/inference-client/index.js'
 import {polish, transcriptUse} from '../../src/speech/index.js'
+import {polishSchema} from '../../src/speech/polish/answer.js'
 import {completion, openAiServer} from '../support/openai-server.js'
 import {startServer} from '../support/server.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -43,7 +44,13 @@ describe('the model that polishes transcripts', () => {
       ],
     )
     const {messages = [], ...parameters} = calls[1]?.body ?? {}
-    assert.deepEqual(parameters, {model: 'corrector', temperature: 0.1, max_tokens: 512, stream: false})
+    assert.deepEqual(parameters, {
+      model: 'corrector',
+      temperature: 0.1,
+      max_tokens: 512,
+      response_format: {type: 'json_schema', json_schema: {name: 'answer', schema: polishSchema}},
+      stream: false,
+    })
     assert.ok(messages.at(-1)?.content.includes(transcript.refinedText))
   })
 
@@ -98,7 +105,7 @@ describe('the model that polishes transcripts', () => {
     await hungUp
   })
 
-  it('can be one of svc serve; what a small model says is not used', async (test) => {
+  it('can be one of svc serve, which enforces the form of the answer', async (test) => {
     const model = join(await temporaryFolder(test), 'tiny')
     await writeTinyModel(model, {...tinyModel, contextLength: 4096})
     const server = await startServer(['--model', model])
@@ -108,7 +115,6 @@ describe('the model that polishes transcripts', () => {
       SVC_SPEECH_LLM_MAX_OUTPUT_TOKENS: '64',
     })
     assert.deepEqual([text, confidence], [transcript.refinedText, 0.8])
-    assert.ok('reason' in report)
-    assert.equal(report.reason, 'parse_failed')
+    assert.deepEqual(report, {applied: false, keep_original: true, llm: {keep_original: true}})
   })
 })

@@ -52,6 +52,13 @@ describe('chat', () => {
     assert.deepEqual([call?.options.top_p, call?.format], [0.5, 'json'])
   })
 
+  it('sends a regular expression in the field of svc serve', async (test) => {
+    const server = await scriptedChat(test, (response) => response.end(chatLines('12')))
+    await chat(clientOf(test, server.baseUrl), {...request, pattern: '[0-9]+'}, unstopped)
+    const {guided_regex, format} = server.calls[0] as ChatCall & {guided_regex?: string}
+    assert.deepEqual([guided_regex, format], ['[0-9]+', undefined])
+  })
+
   it('accepts null members like absent ones', async (test) => {
     const server = await scriptedChat(test, (response) => {
       for (const content of ['', 'Se', '', 'ven'])

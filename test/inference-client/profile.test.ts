@@ -79,6 +79,15 @@ describe('the profile cloud_openai_compatible', () => {
     ])
   })
 
+  it('does not send schemas and expressions, which such servers may refuse', async (t) => {
+    const {client, calls} = await cloud(t, hello)
+    const common = {model: 'large', temperature: 0, maxTokens: 9, format: {type: 'array'}}
+    await generate(client, {...common, system: 'Be brief.', prompt: 'Hi'}, signal)
+    await chat(client, {...common, messages: [], pattern: 'Hello'}, signal)
+    for (const {body} of calls)
+      assert.deepEqual(Object.keys(body ?? {}), ['model', 'messages', 'temperature', 'max_tokens', 'stream'])
+  })
+
   it('sends tasks as conversations, and lists models by the OpenAI API', async (t) => {
     const {client, calls, endpoint} = await cloud(t, hello)
     assert.deepEqual(await servedModels(client, signal), ['large', 'small'])

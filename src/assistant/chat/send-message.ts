@@ -95,7 +95,9 @@ async function askForText(model: Model, question: Question, onDelta?: (text: str
 
 /** Asks again if the first answer is not JSON, unless it was cut off at the token limit. */
 async function askForJson(model: Model, question: Question): Promise<Generation> {
-  const first = await askForText(model, question)
+  const {anyJson} = await import('../../inference-client/index.js')
+  const asked = {...question, format: anyJson}
+  const first = await askForText(model, asked)
   const read = readJsonAnswer(first.text)
   if ('json' in read) return {...first, text: read.json}
   const refusal = (attempts: number, {cutOff}: Generation, {reason}: JsonFault) =>
@@ -107,7 +109,7 @@ async function askForJson(model: Model, question: Question): Promise<Generation>
     })
   if (first.cutOff) throw refusal(1, first, read)
   const messages = jsonAgain(question.messages, first.text, read.detail)
-  const second = await askForText(model, {...question, messages})
+  const second = await askForText(model, {...asked, messages})
   const again = readJsonAnswer(second.text)
   if ('json' in again) return {...second, text: again.json}
   throw refusal(2, second, again)

@@ -4,6 +4,7 @@ import {containedOutput} from '../../files/index.js'
 import type {ChatMessage} from '../../inference-client/index.js'
 import {type Model, withModel} from '../ask-model.js'
 import type {Assistant} from '../assistant.js'
+import {answerPatterns} from './answer-pattern.js'
 import type {Attempt, Rejected} from './attempt.js'
 import {type Finding, judge} from './judge.js'
 import {programComplaint, repairMessages, surfaceComplaint, systemPrompt} from './prompt.js'
@@ -88,7 +89,12 @@ async function attemptAll(model: Model, request: CodeRequest, {signal, onAttempt
   let messages: readonly ChatMessage[] = first
   while (attempts.length <= maxRetries) {
     onAttempt?.(attempts.length + 1, maxRetries + 1)
-    const {text, cutOff, outputTokens} = await model.ask({messages, temperature, maxTokens})
+    const {text, cutOff, outputTokens} = await model.ask({
+      messages,
+      temperature,
+      maxTokens,
+      pattern: answerPatterns[surfaceMode],
+    })
     signal.throwIfAborted()
     const call = {outputTokens, atMs: Math.round(performance.now() - begunMs)}
     const surface = cutOff && surfaceMode === 'raw_code_only' ? tooLong : await readSurface(text, surfaceMode, validate)

@@ -6,6 +6,39 @@ export type PolishAnswer = {
   keep_original?: boolean
 }
 
+const text = {type: 'string'} as const
+
+/** JSON Schema of an answer. `parsePolishAnswer` still checks it, because not every server enforces schemas. */
+export const polishSchema = {
+  anyOf: [
+    {
+      type: 'object',
+      properties: {
+        corrected_text: text,
+        confidence: {type: 'number', minimum: 0, maximum: 1},
+        changes: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {before: text, after: text},
+            required: ['before', 'after'],
+            additionalProperties: false,
+          },
+        },
+        keep_original: {type: 'boolean'},
+      },
+      required: ['corrected_text'],
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: {keep_original: {const: true}},
+      required: ['keep_original'],
+      additionalProperties: false,
+    },
+  ],
+} as const
+
 export type AnswerFault =
   | {reason: 'parse_failed'; error: string; raw_preview: string}
   | {reason: 'changes_schema_invalid' | 'confidence_out_of_range'}

@@ -1,7 +1,7 @@
 import type {ResolveModel} from '../ask-model.js'
 import {orAborted} from '../or-aborted.js'
 import {round} from '../text/confidence.js'
-import {type AnswerFault, type PolishAnswer, parsePolishAnswer} from './answer.js'
+import {type AnswerFault, type PolishAnswer, parsePolishAnswer, polishSchema} from './answer.js'
 import {failureText, publicName} from './failure-text.js'
 import {polishMessages, type Unpolished} from './request.js'
 import {isPlausible, lostWord} from './surface.js'
@@ -128,7 +128,7 @@ async function askWithin(
     limited.throwIfAborted()
     const askModel = await resolveModel(limited)
     isResolved = true
-    return askModel(polishMessages(transcript), {maxTokens, temperature, signal: limited})
+    return askModel(polishMessages(transcript), {maxTokens, temperature, format: polishSchema, signal: limited})
   }
   try {
     return {raw: await orAborted(ask(), limited)}
