@@ -1,3 +1,4 @@
+import {isObject} from '../contracts/index.js'
 import {
   type Decoder,
   decoder,
@@ -150,8 +151,7 @@ function parseBody(body: string | undefined): Readonly<Record<string, unknown>> 
   } catch (error) {
     throw faultOfBody(error)
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw new BadBody('the request body must be a JSON object')
+  if (!isObject(parsed)) throw new BadBody('the request body must be a JSON object')
   return parsed as Record<string, unknown>
 }
 

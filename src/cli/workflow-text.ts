@@ -1,3 +1,4 @@
+import {isObject} from '../contracts/index.js'
 import {commandLine, counted, SvcError} from '../errors/index.js'
 import {parseExactJson} from '../files/index.js'
 import type {OutputPaths, RunReport, RunSummary, ScheduleSummary} from '../workflow/index.js'
@@ -105,7 +106,7 @@ export function workflowInputs(
 function objectFrom(json: string): Record<string, unknown> {
   try {
     const value: unknown = parseExactJson(json)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    if (isObject(value)) return value as Record<string, unknown>
   } catch (error) {
     throw new SvcError('document_unparsable', {subject: '--input-json', reason: (error as Error).message})
   }

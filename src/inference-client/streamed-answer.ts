@@ -1,3 +1,4 @@
+import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import type {HttpClient} from '../net/index.js'
 import {type NdjsonLimits, ndjsonValues} from './ndjson.js'
@@ -113,7 +114,7 @@ interface Chunk {
 
 function readChunk(value: unknown, {textOf, member}: AnswerRoute, url: string): Chunk {
   const invalid = protocolError(url)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('a line is not a JSON object')
+  if (!isObject(value)) throw invalid('a line is not a JSON object')
   const line = value as Line
   if (line.error !== undefined && line.error !== null)
     throw new SvcError('inference_failed', {url, reason: sentenceOf(line.error)})

@@ -3,6 +3,7 @@ import {copyFile, lstat, readFile, realpath} from 'node:fs/promises'
 import {posix, win32} from 'node:path'
 import {isDeepStrictEqual} from 'node:util'
 import type {ParseError} from 'jsonc-parser'
+import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {writeFault, writeFileAtomic} from '../files/index.js'
 
@@ -156,7 +157,7 @@ async function merge(text: string, configuration: Record<string, Record<string, 
 }
 
 function membersOf(value: unknown, refusal: () => SvcError): Members {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  if (isObject(value)) return value as Members
   throw refusal()
 }
 

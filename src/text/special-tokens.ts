@@ -1,4 +1,5 @@
 /** The special tokens of a model by the names that chat templates use, such as `bos_token`. */
+import {isObject} from '../contracts/index.js'
 export type SpecialTokens = Readonly<Record<string, string | readonly string[]>>
 
 const names = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token']
@@ -6,7 +7,7 @@ const names = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 
 /** Reads the special tokens in the settings of a tokenizer. Those of `extra_special_tokens` have names of their own. */
 export function specialTokens(config: Readonly<Record<string, unknown>>): SpecialTokens {
   const {additional_special_tokens: additional, extra_special_tokens: extra} = config
-  const named = typeof extra === 'object' && extra !== null && !Array.isArray(extra) ? Object.entries(extra) : []
+  const named = isObject(extra) ? Object.entries(extra) : []
   const single = [...names.map((name) => [name, config[name]] as const), ...named].flatMap(([name, value]) => {
     const text = tokenText(value)
     return text === undefined ? [] : [[name, text] as const]

@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
 import {join} from 'node:path'
+import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {isEmpty, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.js'
 import {readJsonObject} from './json-file.js'
@@ -238,8 +239,7 @@ function positive(file: string, key: string, value: unknown): number {
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
 
-const isTextMap = (value: unknown): value is Record<string, string> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && isTexts(Object.values(value))
+const isTextMap = (value: unknown): value is Record<string, string> => isObject(value) && isTexts(Object.values(value))
 
 const blankAsUnset = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined

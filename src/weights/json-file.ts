@@ -1,4 +1,5 @@
 import {readFile} from 'node:fs/promises'
+import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {refusePointer} from './lfs-pointer.js'
 
@@ -17,7 +18,6 @@ export async function readJsonObject(file: string): Promise<Record<string, unkno
   } catch (error) {
     throw new SvcError('model_file_invalid', {file, reason: (error as Error).message}, {cause: error})
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new SvcError('model_file_invalid', {file, reason: 'it does not contain a JSON object'})
+  if (!isObject(value)) throw new SvcError('model_file_invalid', {file, reason: 'it does not contain a JSON object'})
   return value as Record<string, unknown>
 }

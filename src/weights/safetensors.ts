@@ -1,4 +1,5 @@
 import {type FileHandle, open} from 'node:fs/promises'
+import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {dtypeBytes, type FloatDtype, isDtype, isWidened, widened} from './dtype.js'
 import {refusePointer} from './lfs-pointer.js'
@@ -105,7 +106,7 @@ const isSizes = (value: unknown): value is number[] =>
 function parseObject(json: string): Record<string, unknown> | undefined {
   try {
     const value = JSON.parse(json)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -1,3 +1,4 @@
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 
 export type JsonObject = {readonly [key: string]: unknown}
@@ -20,9 +21,6 @@ interface Resource {
 }
 
 type Draft = 4 | 6 | 7 | 2019 | 2020
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const drafts: readonly (readonly [string, Draft])[] = [
   ['draft-04', 4],

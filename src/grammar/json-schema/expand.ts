@@ -1,5 +1,6 @@
+import {isObject} from '../../contracts/index.js'
 import type {JsonObject, SchemaDocument, Subschema} from './document.js'
-import {isObject} from './document.js'
+
 import {anyValue, type Flat, type Leaf, typeOf, valueLists, withLeaf} from './flat.js'
 import {checkKeywords, tooLarge, unsupported} from './keywords.js'
 import {isRefused, negation} from './negate.js'

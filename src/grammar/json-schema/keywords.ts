@@ -1,5 +1,6 @@
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {isInternal, isObject, pointerTo, type Subschema, surrogate} from './document.js'
+import {isInternal, pointerTo, type Subschema, surrogate} from './document.js'
 
 export const jsonTypes = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 export type JsonType = (typeof jsonTypes)[number]

@@ -1,5 +1,6 @@
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {isObject, type JsonObject, type SchemaDocument, type Subschema} from './document.js'
+import type {JsonObject, SchemaDocument, Subschema} from './document.js'
 import {formatPattern, unenforcedFormats} from './formats.js'
 import {checkKeywords, isAssertion, jsonTypes, unsupported} from './keywords.js'
 

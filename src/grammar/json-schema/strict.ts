@@ -1,5 +1,6 @@
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {isObject, type JsonObject, pointerTo} from './document.js'
+import {type JsonObject, pointerTo} from './document.js'
 
 const maxProperties = 5000
 const maxDepth = 10

@@ -166,7 +166,7 @@ class Connection {
 
   async #call(request: Request, registry: ToolRegistry): Promise<void> {
     const {name, args = {}} = request
-    if (typeof name !== 'string' || typeof args !== 'object' || args === null || Array.isArray(args))
+    if (typeof name !== 'string' || !isObject(args))
       return this.#answer(request, new SvcError('bad_request', {reason: 'its name is no text or its args no object'}))
     if (this.#pending >= maxPending) return this.#answer(request, new SvcError('calls_exhausted', {limit: maxPending}))
     this.#pending++

@@ -1,3 +1,4 @@
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 
 /** Validator of a member of a request body. */
@@ -24,9 +25,6 @@ export type Read<M extends Members> = {-readonly [K in RequiredNames<M>]: Value<
 
 /** Marks a member as required. */
 export const must = <T>(member: Member<T>): Member<T> & {required: true} => ({...member, required: true})
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Creates a reader of objects with these members. Unknown members are dropped. Null counts as absent, and so does a

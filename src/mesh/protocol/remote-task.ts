@@ -1,4 +1,5 @@
-import {bodyOf, isObject, type Member, must, type Read, readerOf} from './member.js'
+import {isObject} from '../../contracts/index.js'
+import {bodyOf, type Member, must, type Read, readerOf} from './member.js'
 import {agentId, anyObject, flag, integer, list, nodeId, number, object, oneOf, text, word} from './types.js'
 
 /** Message types of delegated tasks: the parent sends envelopes and cancellations, the worker the others. */

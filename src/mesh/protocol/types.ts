@@ -1,6 +1,7 @@
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {maxScopeKeyBytes} from './lease.js'
-import {isObject, type Member} from './member.js'
+import type {Member} from './member.js'
 
 /** Lone surrogate: it has no UTF-8 encoding, so that different strings could be stored as the same bytes. */
 const loneSurrogate = /\p{Cs}/u

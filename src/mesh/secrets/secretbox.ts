@@ -1,4 +1,5 @@
 import {hkdfSync} from 'node:crypto'
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 
 /** Minimum length of the shared secret, bytes. */
@@ -32,7 +33,7 @@ export async function openSecrets(key: string | undefined, jwe: string): Promise
     })
     if (Object.keys(protectedHeader).length !== Object.keys(header).length) throw new TypeError('unknown header')
     const secrets: unknown = JSON.parse(new TextDecoder().decode(plaintext))
-    if (typeof secrets !== 'object' || secrets === null || Array.isArray(secrets)) throw new TypeError('no object')
+    if (!isObject(secrets)) throw new TypeError('no object')
     return secrets as Readonly<Record<string, unknown>>
   } catch {
     throw new SvcError('secretbox_unusable', {reason: 'they were encrypted with another key, or have been changed'})

@@ -1,3 +1,4 @@
+import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {batchOrder, normaliseManifest, type TaskCategory, taskCategories} from '../../tasks/index.js'
 
@@ -66,8 +67,7 @@ function elementsOf(text: string): Element[] {
   if (!Array.isArray(value)) throw new Unfit('it is not a JSON array')
   if (value.length === 0) throw new Unfit('the array has no steps')
   for (const [i, element] of value.entries())
-    if (typeof element !== 'object' || element === null || Array.isArray(element))
-      throw new Unfit(`element ${i + 1} is not an object`)
+    if (!isObject(element)) throw new Unfit(`element ${i + 1} is not an object`)
   return value as Element[]
 }
 

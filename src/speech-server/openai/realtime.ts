@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto'
 import type {FastifyRequest} from 'fastify'
 import type {WebSocket} from 'ws'
 import {decodeS16le, encodeS16le, resampler} from '../../audio/index.js'
+import {isObject} from '../../contracts/index.js'
 import {asOpenAiError, isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import type {HttpApp} from '../../net/index.js'
@@ -342,7 +343,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
 function parseEvent(data: Buffer): object {
   try {
     const event: unknown = JSON.parse(data.toString('utf8'))
-    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event
+    if (isObject(event)) return event
   } catch {}
   throw realtimeError('invalid_event', 'The message is not the JSON text of an object.')
 }

@@ -1,4 +1,5 @@
 import {isUtf8} from 'node:buffer'
+import {isObject} from '../../contracts/index.js'
 import type {RecordFormat} from './mix-file.js'
 
 /** Maximum length of a row, bytes. */
@@ -38,9 +39,7 @@ function parseRow(text: string): Row | string {
   } catch {
     return 'it is not JSON'
   }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Row)
-    : 'it is not a JSON object'
+  return isObject(value) ? (value as Row) : 'it is not a JSON object'
 }
 
 /** Adds members at the end of the text of an object. */

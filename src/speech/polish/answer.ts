@@ -1,4 +1,5 @@
 /** The known fields of an answer of the language model. */
+import {isObject} from '../../contracts/index.js'
 export type PolishAnswer = {
   corrected_text?: string
   confidence?: number
@@ -72,8 +73,7 @@ function parseObject(raw: string): {fields: Readonly<Record<string, unknown>>} |
   if (raw.length > longestAnswer) return {error: `The answer is longer than ${longestAnswer} characters.`}
   try {
     const value: unknown = JSON.parse(withoutFence(raw))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return {fields: value as Readonly<Record<string, unknown>>}
+    if (isObject(value)) return {fields: value as Readonly<Record<string, unknown>>}
     return {error: 'The answer is not a JSON object.'}
   } catch {
     // The message of the parser repeats a part of the answer, which the preview shows.

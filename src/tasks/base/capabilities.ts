@@ -1,4 +1,4 @@
-import type {Capabilities} from '../../contracts/index.js'
+import {type Capabilities, isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {type HostProbe, hardCapabilities} from '../../mesh/index.js'
 import {withoutUndefined} from './members.js'
@@ -28,7 +28,7 @@ const words = ['device_class', 'arch', 'hostname', 'routing_tier'] as const
  * @throws usage if a member has the wrong type
  */
 export function parseCapabilities(value: unknown): Capabilities {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (!isObject(value))
     throw new SvcError('usage', {reason: `Capabilities must be an object, not ${JSON.stringify(value) ?? 'nothing'}.`})
   const members = value as Record<string, unknown>
   const read: Capabilities = {...noCapabilities}

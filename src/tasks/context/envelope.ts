@@ -1,4 +1,4 @@
-import {contractSchema, plainViolations, type Schema} from '../../contracts/index.js'
+import {contractSchema, isObject, plainViolations, type Schema} from '../../contracts/index.js'
 import {parseExactJson} from '../../files/index.js'
 import type {TaskContext} from '../base/context.js'
 
@@ -60,6 +60,5 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | s
   } catch (error) {
     return `is not valid JSON (${(error as Error).message.replaceAll('\n', ' ')})`
   }
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as Readonly<Record<string, unknown>>) : 'is not a JSON object'
+  return isObject(value) ? value : 'is not a JSON object'
 }

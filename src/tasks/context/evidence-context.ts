@@ -1,3 +1,4 @@
+import {isObject} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
 import {withoutUndefined} from '../base/members.js'
 import {confidenceFormula} from '../base/policy.js'
@@ -134,8 +135,7 @@ function textsIn(value: unknown): string[] {
 const membersOf = <K extends string>(value: Members, names: readonly K[]) =>
   Object.fromEntries(names.map((name) => [name, objects([value[name]])[0] ?? {}])) as Readonly<Record<K, Members>>
 
-const objects = (value: unknown): Members[] =>
-  Array.isArray(value) ? value.filter((each) => typeof each === 'object' && each !== null && !Array.isArray(each)) : []
+const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.filter((each) => isObject(each)) : [])
 
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string' && each.trim() !== '') : []

@@ -1,3 +1,4 @@
+import {isObject} from '../../contracts/index.js'
 import type {EvidenceContext} from './evidence.js'
 
 const hitNames = ['memory_hits', 'knowledge_hits', 'chunk_hits', 'repo_hits'] as const
@@ -51,9 +52,6 @@ export function evidenceFromRetrieval(retrieval: unknown): EvidenceContext | und
     }),
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The length of a list, or a number rounded down; 0 for other values. */
 function countOf(value: unknown): number {

@@ -1,5 +1,6 @@
 import {readdir, readFile, stat} from 'node:fs/promises'
 import {basename, join} from 'node:path'
+import {isObject} from '../../contracts/index.js'
 import {matchesGlob} from '../base/glob.js'
 import {type AffinityGroup, catchAllGroup} from '../base/groups.js'
 
@@ -51,7 +52,7 @@ const depthOf = (pattern: string) => (pattern.includes('**') ? deepest : pattern
 /** Accepts an array, or an object with an array under `packages`. Slashes at either end are ignored. */
 function workspacePatterns(manifest: Record<string, unknown> | undefined): string[] {
   const declared = manifest?.workspaces
-  const list = isRecord(declared) ? declared.packages : declared
+  const list = isObject(declared) ? declared.packages : declared
   if (!Array.isArray(list)) return []
   return list.filter((pattern) => typeof pattern === 'string').map((pattern) => pattern.replace(/\/$/, ''))
 }
@@ -92,11 +93,8 @@ const isFile = (path: string) =>
 async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return isRecord(value) ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto'
 import {isDeepStrictEqual} from 'node:util'
-import type {SubmitTaskV1} from '../../contracts/index.js'
+import {isObject, type SubmitTaskV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {parseCapabilities} from '../base/capabilities.js'
 import type {TaskContext} from '../base/context.js'
@@ -234,9 +234,6 @@ function socratesContextOf(asked: unknown, refuse: (fault: string) => never) {
   if (asked === undefined) return undefined
   return isObject(asked) ? readEvidenceContext(asked) : refuse('its socrates_context is not an object')
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function capabilities({capability_requirements: needed, enqueue_hints: hints}: SubmitTaskV1, place: string) {
   const labels = hints?.required_labels ?? []

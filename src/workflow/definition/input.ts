@@ -1,3 +1,4 @@
+import {isObject} from '../../contracts/index.js'
 import {nearest, SvcError} from '../../errors/index.js'
 import {parseExactJson} from '../../files/index.js'
 import type {InputType, Workflow} from './definition.js'
@@ -37,7 +38,7 @@ export const matches: Readonly<Record<InputType['type'], (value: unknown) => boo
   integer: Number.isSafeInteger,
   boolean: (value) => typeof value === 'boolean',
   array: Array.isArray,
-  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  object: (value) => isObject(value),
 }
 
 /** The value of a text on the command line: text unchanged, other types as JSON. Undefined if it is not JSON. */
