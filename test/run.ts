@@ -8,8 +8,8 @@
  * With `--slow`, `--budget 10m` runs the files that the change touches, or that words select, as far as their recorded
  * durations fit; `--seed N` sets the seed of random campaigns.
  */
-import {chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync} from 'node:fs'
-import {availableParallelism, freemem, loadavg, tmpdir} from 'node:os'
+import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {availableParallelism, freemem, loadavg} from 'node:os'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {parseArgs} from 'node:util'
@@ -18,6 +18,7 @@ import {parseBudget, runWithinBudget} from './runner/budget.js'
 import {Report} from './runner/report.js'
 import {secondTier} from './runner/second-tier.js'
 import {summarizeSkipped} from './runner/skipped.js'
+import {createTemporaryFolder, removeOnSignals, removeTemporaryFolder} from './runner/temporary.js'
 import {type FileResult, runFiles} from './runner/workers.js'
 import {newSeed, seedVariable} from './support/campaign-seed.js'
 import {projectFile} from './support/project.js'
@@ -71,7 +72,9 @@ const loadNow = () => loadavg()[0] ?? 0
 // Files sometimes wait for a process, a server or the disk; others use the processors meanwhile. More workers than this
 // take more processor time in total: each loads the modules, and they displace each other's data from the caches.
 const workers = Math.max(2, Math.min(2 * availableParallelism(), Math.floor(freemem() / memoryOfWorker)))
-const temporary = useTemporaryFolder()
+const temporary = createTemporaryFolder()
+process.env.TMPDIR = temporary
+removeOnSignals(temporary)
 if (options.slow) process.env[seedVariable] = options.seed ?? process.env[seedVariable] ?? String(newSeed())
 const leftOut: string[] = []
 if (budget === undefined) await runFiles(filesOf(titles), {workers, isAlone: options.slow, onFile})
@@ -92,7 +95,8 @@ if (isLeftOut.size > 0)
   process.stdout.write(`Left out, run by npm run test:all: ${Object.keys(secondTier).join(', ')}.\n`)
 process.stdout.write(`\n${resourcesUsed()}\n`)
 if (failed.length > 0) await reportFailed()
-rmSync(temporary, {recursive: true, force: true, maxRetries: 5})
+for (const command of removeTemporaryFolder(temporary))
+  process.stdout.write(`A test left this process running: ${command}\n`)
 
 function refuse(message: string): never {
   process.stderr.write(`${message}\n`)
@@ -122,22 +126,6 @@ function onFile(result: FileResult): void {
   report.add(result)
   durations[result.title] = result.seconds
   if (result.hasFailed) failed.push({title: result.title, load: loadNow()})
-}
-
-/**
- * Creates the folder for all temporary files of the run, in memory if there is enough: most of the time of tests that open
- * a database would be waiting for the disk. It is removed after the run, whatever tests leave there.
- */
-function useTemporaryFolder(): string {
-  const memory = '/dev/shm'
-  const needed = 4 * 2 ** 30
-  const {bavail, bsize} = existsSync(memory) ? statfsSync(memory) : {bavail: 0, bsize: 0}
-  const hasRoom = bavail * bsize > needed && freemem() > 2 * needed
-  const folder = mkdtempSync(join(hasRoom ? memory : tmpdir(), 'svc-tests-'))
-  // Like the folder for temporary files of the system, it is for all users: some tests run programs as another one.
-  chmodSync(folder, 0o1777)
-  process.env.TMPDIR = folder
-  return folder
 }
 
 function shuffle(list: string[], seed: number): void {
