@@ -141,7 +141,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     return table?.name === speechServerSettings.name ? {...sources, flags: {}} : sources
   }
 
-  /** @throws serve_unprotected if other machines could use the server without a key, and nobody has allowed it */
+  /** @throws serve_unprotected if other machines could use the server without a key, and the user has not allowed it */
   async #requireProtection(): Promise<void> {
     const {isExposed} = await import('../src/net/index.js')
     const {host} = this.settings(serveSettings)

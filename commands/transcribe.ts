@@ -223,7 +223,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   }
 
   protected override get whenUnread() {
-    // Files are written although nobody reads the list of them.
+    // Files are written even if the list of them is not read.
     return [undefined, '-'].includes(this.flags.output) ? 'fails' : 'finishes'
   }
 

@@ -1,9 +1,9 @@
 /**
  * Runs the test suite: the `*.test.js` files below this folder, without the second tier unless `--all` is given, or all
- * `*.slow.js` files with `--slow`. Words select files of all tiers by a part of their path. The slowest files start first,
- * according to `test/durations.json`, which `--record` writes; `--shuffle SEED` starts them in a random order. Runs each
- * failed file again, alone, which tells faults from interference; the run fails all the same. Fails if a test was skipped
- * although its requirements are met.
+ * `*.slow.js` files with `--slow`. Words select files of all tiers by a part of their path. The slowest files start
+ * first, according to `test/durations.json`, which `--record` writes; `--shuffle SEED` starts them in a random order.
+ * Runs each failed file again, alone, which distinguishes faults from interference; the run fails all the same. Fails
+ * if a test was skipped although its requirements are met.
  *
  * With `--slow`, `--budget 10m` runs the files that the change touches, or that words select, as far as their recorded
  * durations fit; `--seed N` sets the seed of random campaigns.

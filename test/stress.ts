@@ -1,7 +1,7 @@
 /**
- * Runs the test suite many times to find tests that depend on time, order or load: each run in a random order, beside 0, 2
- * or 6 busy loops, and one of them bound to one core. Arguments: the number of runs, then arguments of `run.ts`. Prints a
- * line per run; a failed run leaves its output in a file. Fails if a run fails.
+ * Runs the test suite many times to find tests that depend on time, order or load. Each run has a random order and 0, 2
+ * or 6 busy loops, and one run is bound to one core. Arguments: the number of runs, then arguments of `run.ts`. Prints
+ * a line per run; a failed run leaves its output in a file. Fails if a run fails.
  */
 import {type ChildProcess, spawn} from 'node:child_process'
 import {once} from 'node:events'

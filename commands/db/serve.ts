@@ -109,7 +109,7 @@ otherwise it answers with status 503 and exits with status 5.`
 
   /**
    * Waits for the next version of the program; undefined if the server should stop. Prints the errors of a version that
-   * cannot be served, and goes on with the current one.
+   * cannot be served, and continues with the current one.
    * @throws schema_changed
    */
   async #next(served: Version, outdated: Promise<SvcError>, {stopped, edited}: Waiting): Promise<Version | undefined> {

@@ -153,9 +153,9 @@ const timeline = (sampleRate: number) =>
   `asetpts='st(1,max(PTS,ld(0)));st(0,ld(1)+NB_SAMPLES/SR/TB);ld(1)',aresample=${sampleRate}:async=1:first_pts=0`
 
 /**
- * Otherwise, the first audio frame of MPEG streams is at 0, not the first frame of the video: for formats whose timestamps
- * can jump, ffmpeg computes the start from the tracks that it decodes, unless the input has an offset. The offset is less
- * than a sample.
+ * Otherwise, the first audio frame of MPEG streams is at 0, not the first frame of the video. For formats whose
+ * timestamps can jump, ffmpeg computes the start from the tracks that it decodes, unless the input has an offset. The
+ * offset is less than a sample.
  */
 const keepsStart = ['-itsoffset', '0.000001']
 

@@ -1,10 +1,10 @@
 /**
  * Power spectra of real frames of 400 samples: `power[k] = |X[k]|^2` for k = 0 … 200.
  *
- * The real transform is computed as a complex one of half the length, with the even samples as the real parts and the odd
- * samples as the imaginary parts; `unpack` separates the two. 200 = 5 * 5 * 4 * 2, so the complex transform is a
- * mixed-radix Stockham FFT, which needs no bit reversal. Source: Van Loan, Computational Frameworks for the FFT.
- * It assigns no lists of values, because a short recording ends before V8 optimises these away.
+ * The real transform is computed as a complex one of half the length. The even samples are the real parts and the odd
+ * samples are the imaginary parts; `unpack` separates the two. 200 = 5 * 5 * 4 * 2, so the complex transform is a
+ * mixed-radix Stockham FFT, which needs no bit reversal. Source: Van Loan, Computational Frameworks for the FFT. It
+ * assigns no lists of values, because a short recording ends before V8 optimises these away.
  */
 export interface PowerSpectrum {
   /** Transforms `frame` and writes 201 powers to `power`, without allocating. */

@@ -75,8 +75,8 @@ function frameMeter({bins, first, offsets, weights}: MelFilters): FrameMeter {
 }
 
 /**
- * Log-mel features of audio that arrives in pieces. The audio starts after silence, and frames are clamped to 80 dB
- * below the loudest frame so far instead of the loudest one of all; otherwise they equal those of `logMel`.
+ * Log-mel features of audio that arrives in pieces. The audio starts after silence. Frames are clamped to 80 dB below
+ * the loudest frame so far instead of the loudest one of all; otherwise they equal those of `logMel`.
  */
 export class LogMelStream {
   readonly #bins: number

@@ -87,7 +87,7 @@ export async function openAudio(input: AudioInput, options: OpenAudioOptions): P
   }
 }
 
-/** The only track of a recording that is no container of several. */
+/** The only track of a recording that is not a container of several. */
 const onlyTrack = ({codec, sampleRate, channels}: AudioSource): AudioTrack => ({
   number: 1,
   codec,
@@ -167,8 +167,8 @@ async function openFile(path: string): Promise<OpenFile> {
 }
 
 /**
- * Opens a named pipe without waiting for its writer, and reads it without a thread: a thread that waits for one cannot be
- * stopped, and the process would not end before it.
+ * Opens a named pipe without waiting for its writer, and reads it without a thread. A thread that waits for one cannot
+ * be stopped, and the process would not end before it.
  */
 const openPipe = (path: string): Readable =>
   new Socket({fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false})

@@ -13,9 +13,9 @@ const wordReward = 3
 const mostReward = 120
 
 /**
- * Loads the data language and returns the function that finds the candidate that is a program of it: the one with the
- * least type errors and warnings, the first one of several. A candidate with the words that were recognised may have
- * more of them.
+ * Loads the data language and returns the function that finds the candidate that is a program of it. Of several, it
+ * finds the first one with the fewest type errors and warnings. A candidate with the words that were recognised may
+ * have more of them.
  */
 export async function loadCodeRank(): Promise<(candidates: readonly string[], raw: string) => number | undefined> {
   const {checkProgram} = await import('../lang/index.js')

@@ -61,7 +61,7 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   readonly #interruption = new Interruption(() => this.output.unread)
   readonly #settings = new Map<SettingTable, object>()
 
-  /** What the command does when nobody reads its output any more; commands that do work override it. */
+  /** What the command does when its output is no longer read; commands that do work override it. */
   protected get whenUnread(): WhenUnread {
     return 'ends'
   }

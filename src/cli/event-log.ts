@@ -80,8 +80,8 @@ export function openEventLog(path: string | undefined, warn: (text: string) => v
 
 /**
  * Renames the files, unless the path is another file by now: then the open one was moved, or another process rotated.
- * @returns false if the path is to be written to as it is: another process renames it at this moment, or it is a link, such
- *   as /dev/stdout, which would be renamed instead of its file
+ * @returns false if the path is to be written to as it is. Either another process renames it at this moment, or it is a
+ *   link, such as /dev/stdout, which would be renamed instead of its file
  */
 function rotate(path: string, ino: number): boolean {
   if (lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink()) return false

@@ -2,16 +2,16 @@ import {isatty} from 'node:tty'
 import {type ErrorParams, Exit, isErrorOf, SvcError} from '../errors/index.js'
 
 /**
- * Aborts its signal on SIGINT, SIGTERM, SIGHUP, or when the reader of standard output closes it, unless the command
- * finishes its work then, so that the command can shut down cleanly. A second SIGINT or SIGTERM exits immediately. A
- * second SIGHUP does not: a terminal that closes often sends two.
+ * Aborts its signal on SIGINT, SIGTERM or SIGHUP, so that the command can shut down cleanly. Also aborts it when the
+ * reader of standard output closes it, unless the command finishes its work then. A second SIGINT or SIGTERM exits
+ * immediately. A second SIGHUP does not: a terminal that closes often sends two.
  */
 export class Interruption {
   readonly #controller = new AbortController()
   readonly #undo: (() => void)[] = []
   #onHangup: (() => void) | undefined
 
-  /** @param unread the reason when nobody reads standard output any more; undefined if the command does not end then */
+  /** @param unread the reason when standard output is no longer read; undefined if the command does not end then */
   constructor(unread: () => Error | undefined) {
     this.#onSignal('SIGINT', new SvcError('interrupted', {}), Exit.interrupted)
     const terminated = new SvcError('terminated', {})

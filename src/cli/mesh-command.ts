@@ -9,7 +9,7 @@ import {asMessage, asNode} from './mesh-input.js'
 import {openStore} from './open-workspace.js'
 import {settingFlags} from './setting-flags.js'
 
-/** Time for retries while nothing accepts connections, ms: somebody waits for the result, and a restart takes longer. */
+/** Time for retries while nothing accepts connections, ms: a user waits for the result, and a restart takes longer. */
 const connectRetryMs = 300
 
 /** `--control-url` */

@@ -7,7 +7,7 @@ export class StdoutClosed extends Error {
 }
 
 /**
- * What a command does when the reader of standard output closes it: a listing `ends` without an error, work is `finished`
+ * What a command does when the reader of standard output closes it. A listing `ends` without an error. Work `finishes`
  * without output, or `fails` if the output was its only result.
  */
 export type WhenUnread = 'ends' | 'finishes' | 'fails'

@@ -56,7 +56,7 @@ export async function askTerminal(question: string, signal: AbortSignal): Promis
   try {
     return (await terminal.question(question, {signal})).trim()
   } catch (error) {
-    // Ctrl-C ends the session; it is no answer.
+    // Ctrl-C ends the session; it is not an answer.
     if (signal.aborted) return undefined
     throw error
   } finally {

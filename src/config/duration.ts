@@ -56,6 +56,6 @@ function parseMoment(text: string): number {
   return isDay ? Date.parse(`${year}-${month}-${day}T${time}${zone}`) : Number.NaN
 }
 
-/** A stored time as text, ISO 8601 in UTC. A number that is no time does not prevent a list from being shown. */
+/** A stored time as text, ISO 8601 in UTC. A number that is not a time does not prevent a list from being shown. */
 export const formatMoment = (ms: number): string =>
   Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `invalid time ${ms}`

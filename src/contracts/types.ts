@@ -1998,7 +1998,7 @@ export interface AttentionEvent {
   tier?: 'auto_approve' | 'confirm' | 'review' | 'blocked'
   /** Attention charged. */
   cost_ms: number
-  /** Absent while nobody has decided. */
+  /** Absent before a decision. */
   outcome?: 'approved' | 'rejected' | 'modified' | 'auto_approved' | 'timed_out'
   trust_score_at_time: number
   effective_complexity: number

@@ -2,8 +2,8 @@
 const token = /"|\\.|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 /**
- * Parses JSON that somebody has written. `JSON.parse` rounds integers beyond 2^53 without a word, so that another id would
- * be used than the one in the text.
+ * Parses JSON that a user has written. `JSON.parse` rounds integers beyond 2^53 without an error, so that another id
+ * would be used than the one in the text.
  * @throws SyntaxError
  */
 export function parseExactJson(text: string): unknown {

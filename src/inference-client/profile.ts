@@ -1,8 +1,8 @@
 import {SvcError} from '../errors/index.js'
 
 /**
- * The API of the server by profile: a server on this machine or in the local network has the Ollama API, a remote one only
- * the OpenAI API, and a profile whose models run on the device has no server.
+ * The API of the server by profile. A server on this machine or in the local network has the Ollama API, a remote one
+ * only the OpenAI API. A profile whose models run on the device has no server.
  */
 const apis = {
   desktop_ollama: 'ollama',

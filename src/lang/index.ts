@@ -1,6 +1,6 @@
 /**
- * The data language: a source is parsed (`syntax`), checked (`check`) and planned as SQL statements (`plan`), then
- * interpreted (`run`) or compiled to another language (`emit`); `migrate` migrates a database to match a program.
+ * The data language. A source is parsed (`syntax`), checked (`check`) and planned as SQL statements (`plan`), then
+ * interpreted (`run`) or compiled to another language (`emit`). `migrate` migrates a database to match a program.
  */
 export * from './check/index.js'
 export * from './diagnostics/index.js'

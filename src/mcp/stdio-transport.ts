@@ -27,8 +27,8 @@ interface OpenBatch {
 }
 
 /**
- * Exchanges messages over a pair of streams, one per line. Unlike the transport of the MCP library, it answers lines that
- * are too long or are not valid messages with an error and continues with the next line, and accepts batches.
+ * Exchanges messages over a pair of streams, one per line. Unlike the transport of the MCP library, it accepts batches.
+ * It answers lines that are too long or are not valid messages with an error, and continues with the next line.
  */
 export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void

@@ -19,8 +19,9 @@ export interface Broadcasted extends A2ABroadcastV1 {
 }
 
 /**
- * Sends a message to every other agent, and to the readers of the bulletin board: on the route `local`, to the inboxes of
- * this process; on the route `db`, to the durable inboxes, except those with an unread copy that is less than a minute old.
+ * Sends a message to every other agent, and to the readers of the bulletin board. The route `local` leads to the
+ * inboxes of this process. The route `db` leads to the durable inboxes, except those with an unread copy that is less
+ * than a minute old.
  * @throws agent_not_found, agent_session_mismatch, message_invalid, usage
  */
 export function broadcastMessage(

@@ -39,7 +39,7 @@ export const repetitionMs = 60_000
 
 /**
  * Compares a message with an earlier one that has the same key. With a key chosen by the sender, it is the same message
- * or a conflict. With a derived key, it is a repetition only while the earlier one is recent and unread: a sender that
+ * or a conflict. With a derived key, it is a repetition only while the earlier one is recent and unread. A sender that
  * lost the reply retries soon, but two agents may legitimately send each other the same text twice.
  */
 export function compareToEarlier(

@@ -132,7 +132,7 @@ export function answerAgent(
       correlationId: row.correlation_id ?? correlationId,
       ...(sessionId === undefined ? {} : {sessionId}),
     })
-    // The answer settles the question, whoever has read it.
+    // The answer settles the question, regardless of which reader has claimed it.
     acknowledgeMessage(context, row.receiver_agent, {id: row.id}, {owner: row.claim_owner ?? ''})
     return {...reply, message_id}
   })

@@ -15,8 +15,8 @@ interface Answering {
 type ParserError = Error & {code?: string; reason?: string; rawPacket?: unknown}
 
 /**
- * Answers a request that Node.js rejects before the app sees it, with the errors of the app: one that is not HTTP, has too
- * long a head, or does not arrive in time. Closes the connection.
+ * Answers a request that Node.js rejects before the app sees it, with the errors of the app. Such a request is not
+ * HTTP, has too long a head, or does not arrive in time. Closes the connection.
  */
 export function answerParserError(error: ParserError, socket: Socket, answering: Answering): void {
   const fault = faultOf(error)

@@ -137,8 +137,9 @@ export class GraphBuilder {
   }
 
   /**
-   * An operator of `com.microsoft` with several outputs. A name makes an output a graph output without an Identity node,
-   * so that the runtime can write it to a preallocated tensor; `true` is an internal output, `undefined` an omitted one.
+   * An operator of `com.microsoft` with several outputs. A name makes an output a graph output without an Identity
+   * node, so that the runtime can write it to a preallocated tensor. `true` is an internal output, `undefined` an
+   * omitted one.
    */
   contribOutputs<const N extends readonly (string | true | undefined)[]>(
     op: string,

@@ -141,9 +141,9 @@ export const history = (input: HistoryInput, {modules, orchestrator, surface}: O
   })
 
 /**
- * The consumer that claims: the one in the input, else this process. A server must get it from the caller, since all its
- * callers share one process: as a single consumer they would get each other's messages, and repeated deliveries would
- * not be counted.
+ * The consumer that claims: the one in the input, else this process. A server must get it from the caller, since all
+ * its callers share one process. As a single consumer, they would get each other's messages, and repeated deliveries
+ * would not be counted.
  * @throws params_invalid
  */
 function consumerOf(

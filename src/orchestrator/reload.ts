@@ -56,8 +56,8 @@ const lastReloads = new WeakMap<Orchestrator['live'], Promise<unknown>>()
 
 /**
  * Reads `Svc.toml` and everything that depends on it, and replaces the settings, groups and scopes of an open
- * orchestrator: all of them, or none if there is an error here or in `rest`. Running tasks continue with the old
- * settings. Reloads run one after another, so that an older state cannot replace a newer one.
+ * orchestrator. It replaces all of them, or none if there is an error here or in `rest`. Running tasks continue with
+ * the old settings. Reloads run one after another, so that an older state cannot replace a newer one.
  * @param rest reloads the rest of the process, before anything is changed here
  * @throws config_unparsable, config_type, file_unreadable, orchestrator_config_invalid, document_unparsable; the errors
  *   of `rest`

@@ -35,7 +35,7 @@ export interface Replan {
   mode?: PlanMode | undefined
   /** Externally drafted steps; default: drafted from the goal. */
   steps?: readonly DraftStep[] | undefined
-  /** Version on which the steps are based; the request is rejected if it is no longer the latest. */
+  /** Version on which the steps are based; the request is rejected if it is not the latest. */
   version?: number | undefined
   forceRiskyReason?: string | undefined
 }

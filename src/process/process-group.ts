@@ -135,8 +135,8 @@ async function firstOf(exited: Promise<unknown>, stop: AbortSignal): Promise<boo
 }
 
 /**
- * Resolves when the pipes are closed, or after `lingerMs`. The time is counted in turns of the event loop: on a busy machine,
- * a timer can be due before the output that a program has left in its pipes is read.
+ * Resolves when the pipes are closed, or after `lingerMs`. The time is counted in turns of the event loop. On a busy
+ * machine, a timer can be due before the output that a program has left in its pipes is read.
  */
 async function withinLinger(closed: Promise<unknown>): Promise<void> {
   let isClosed = false

@@ -1,6 +1,6 @@
 /**
- * Fault-injection campaign against a control plane, orchestrators and workers. It starts the real programs, injects a
- * seeded plan of faults, and checks the invariants of the mesh from the responses to its clients, the contents of the
+ * Fault-injection campaign against a control plane, orchestrators and workers. It starts the real programs and injects
+ * a seeded plan of faults. It checks the invariants of the mesh from the responses to its clients, the contents of the
  * databases and the side effects of the delegated tasks. The oracles share only the table of routes and roles with the
  * programs.
  *

@@ -288,7 +288,9 @@ export interface Replacement {
   /** Writes the new database to a free path. */
   write: (partial: string) => Promise<void>
   kind: DatabaseKind
-  /** The path was not chosen by the user, so a file that is no database is a damaged one and not a file of the user. */
+  /**
+   * The path was not chosen by the user, so a file that is not a database is a damaged one and not a file of the user.
+   */
   isDefaultPath?: boolean | undefined
   /** Waits, until it aborts, while others use the database. */
   wait?: AbortSignal | undefined
@@ -296,8 +298,8 @@ export interface Replacement {
 }
 
 /**
- * Replaces a database that nobody uses by a new one, and keeps it as a backup with all its changes. A killed process
- * leaves the old database or the new one.
+ * Replaces a database that is not in use with a new one, and keeps the old one as a backup with all its changes. A
+ * killed process leaves the old database or the new one.
  * @returns the path of the backup; null if there was nothing to keep
  * @throws database_in_use, database_kind_differs, store_*; the errors of `write`
  */
@@ -404,7 +406,7 @@ function hasNoTables(database: Database, path: string): boolean {
 }
 
 /**
- * Opens a database that is about to be replaced; undefined if it is damaged and nobody uses it.
+ * Opens a database that is about to be replaced; undefined if it is damaged and not in use.
  * @throws database_in_use, store_*
  */
 async function openReplaced(file: string, wait: AbortSignal | undefined): Promise<Database | undefined> {
@@ -420,9 +422,9 @@ async function openReplaced(file: string, wait: AbortSignal | undefined): Promis
 }
 
 /**
- * Merges the write-ahead log into a database that nobody else uses and that is about to be replaced, and removes its
- * additional files. When it is closed, SQLite would delete a journal by the old name, which may then belong to a new
- * file. The database must not be written afterwards.
+ * Merges the write-ahead log into a database that no other process uses and that is about to be replaced, and removes
+ * its additional files. When it is closed, SQLite would delete a journal by the old name, which may then belong to a
+ * new file. The database must not be written afterwards.
  * @returns false if it is damaged
  */
 async function mergeJournal(database: Database, path: string): Promise<boolean> {

@@ -145,7 +145,10 @@ function pruneTable(
   return (database.prepare(`SELECT count(*) AS rows ${old}`).get(since) as {rows: number}).rows
 }
 
-/** How to treat other processes that use a database: wait for their end until it aborts, or go on beside them. */
+/**
+ * How to treat other processes that use a database: `wait` for their end until it aborts, or continue `online`, while
+ * they use it.
+ */
 export interface OthersOptions {
   wait?: AbortSignal | undefined
   online?: boolean | undefined

@@ -66,8 +66,8 @@ export interface DatabaseOptions extends StoreOptions {
 }
 
 /**
- * Opens a database file for direct use of the driver. While it is open, SQLite holds a shared lock on the file, which the
- * system releases if the process dies: nobody can open it alone, so nobody can replace it.
+ * Opens a database file for direct use of the driver. While it is open, SQLite holds a shared lock on the file, which
+ * the system releases if the process dies. Meanwhile, no other process can open it alone, so none can replace it.
  * @throws store_engine_missing, store_node_unsupported, store_unopenable, store_unwritable, store_damaged, store_busy
  */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
@@ -143,7 +143,7 @@ async function inUse(path: string, cause: unknown): Promise<SvcError> {
 
 /**
  * Processes that switch the same new file to WAL mode at once each hold a shared lock and want an exclusive one. SQLite
- * then fails without waiting, whatever its busy timeout, because a wait could never end: the loser must release its
+ * then fails without waiting, whatever its busy timeout, because a wait could never end. The loser must release its
  * lock, which the end of the failed statement does, and try again.
  */
 async function enterWalMode(database: Database, timeoutMs: number): Promise<void> {

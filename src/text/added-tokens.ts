@@ -22,8 +22,9 @@ interface AddedTokensJson {
 }
 
 /**
- * The added tokens of a tokenizer, as in transformers: those of `tokenizer.json`, then those of `added_tokens_decoder` in its
- * settings, which may also change the former, then the special tokens that its settings name, as far as they have an id.
+ * The added tokens of a tokenizer, as in transformers. First are those of `tokenizer.json`, then those of
+ * `added_tokens_decoder` in its settings, which may also change the former. Last are the special tokens that its
+ * settings name, as far as they have an id.
  * @param idOf id of a name in the vocabulary of the model
  */
 export function addedTokens(

@@ -1,6 +1,6 @@
 /**
- * Weights on disk: safetensors files, which are validated and read by offset, never loaded completely; the directories of
- * models and training runs with base model, adapter and tokenizer; downloads; and merging.
+ * Weights on disk: safetensors files, which are validated and read by offset, never loaded completely. Also the
+ * directories of models and training runs with base model, adapter and tokenizer; downloads; and merging.
  */
 export {type Adapter, hasAdapter, type LoraDelta} from './adapter.js'
 export {type CacheEntry, listCache, prefixFolder, pruneCache} from './cache-contents.js'

@@ -62,8 +62,8 @@ async function pipeline(addr: string): Promise<number> {
 }
 
 /**
- * Tasks per second that a daemon accepts over one TCP connection while its loop runs, compared with direct calls of the
- * same function in one process, which are an upper bound. The rounds alternate.
+ * Tasks per second that a daemon accepts over one TCP connection while its loop runs. They are compared with direct
+ * calls of the same function in one process, which are an upper bound. The rounds alternate.
  */
 export const daemonSubmit = () =>
   withOrchestrator({}, async (orchestrator) => {

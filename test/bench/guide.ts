@@ -7,8 +7,8 @@ import {readJsonObject} from '../../src/weights/index.js'
 import {askAll, fiveGrams, guideRun, heldOutQuestions, linkBase, trainingText} from '../support/guide.js'
 
 /**
- * Share of held-out questions for which the answer of the guide contains the key fact, with and without its adapter,
- * and the number of 5-grams that these questions share with the training text.
+ * Share of held-out questions for which the answer of the guide contains the key fact, with and without its adapter.
+ * Also the number of 5-grams that these questions share with the training text.
  */
 export async function guide() {
   const questions = await heldOutQuestions()

@@ -27,8 +27,8 @@ interface Program {
 }
 
 /**
- * Texts by the length of the reply, and one token in how many of the prompt differs from the reply: a few edits, nothing
- * that repeats, and so many edits that n-grams of three tokens always predict a wrong token.
+ * Texts with the length of the reply. One token in `every` tokens of the prompt differs from the reply. These are a few
+ * edits, nothing that repeats, and so many edits that n-grams of three tokens always predict a wrong token.
  */
 const texts = {
   edit: {tokens: 512, every: 128, times: 1},

@@ -8,8 +8,8 @@ import {startServer} from '../support/server.js'
 import {qwen05b, writeRandomModel} from './random-model.js'
 
 /**
- * A Qwen2 of 0.5B parameters with random weights: load time, memory, speed of prompts and streams, the delay of a
- * stream during the prefill of another prompt, and the response time of the server during that time.
+ * A Qwen2 of 0.5B parameters with random weights: load time, memory, and speed of prompts and streams. Also the delay
+ * of a stream during the prefill of another prompt, and the response time of the server during that time.
  */
 export async function llm() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))

@@ -14,8 +14,8 @@ const program = fileURLToPath(new URL('long-recording-run.js', import.meta.url))
 const durations = {ten_minutes: 10, hour: 60, ten_hours: 600}
 
 /**
- * Memory of a transcription with a scripted model for recordings of ten minutes to ten hours, and the ratio of the
- * longest to the shortest, which shows whether the pipeline streams. The heap has the transcript and no garbage.
+ * Memory of a transcription with a scripted model for recordings of ten minutes to ten hours. The ratio of the longest
+ * to the shortest shows whether the pipeline streams. The heap has the transcript and no garbage.
  */
 export async function longRecording() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))

@@ -43,7 +43,7 @@ export const tinyLlama: Shape = {
 
 export interface RandomOptions {
   /**
-   * Whether each token is followed by the next one of the vocabulary, so that all programs generate the same text: the
+   * Whether each token is followed by the next one of the vocabulary, so that all programs generate the same text. The
    * layers add zero, and each row of the head, which must not be tied, is the previous row of the embedding.
    */
   chain?: boolean

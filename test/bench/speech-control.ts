@@ -9,11 +9,10 @@ import {pinnedOutput} from './pinned.js'
 import {writeWhisper} from './whisper-model.js'
 
 /**
- * Cost of the control of recognition. `constraints`: decoding with bias, phrases and forbidden tokens compared with plain
- * decoding, pinned to one core in processor time, for a Whisper model with the shape of tiny and random weights and for the
- * starter model. `routing`: time to decide the route of a transcript among the operations of a workspace, apart from what the
- * route does.
- * `CONTROL_ROUNDS` is the number of rounds (15).
+ * Cost of the control of recognition. `constraints`: decoding with bias, phrases and forbidden tokens compared with
+ * plain decoding, in processor time, pinned to one core. The models are a Whisper model with the shape of tiny and
+ * random weights, and the starter model. `routing`: time to decide the route of a transcript among the operations of a
+ * workspace, apart from what the route does. `CONTROL_ROUNDS` is the number of rounds (15).
  */
 export async function speechControl() {
   return {constraints: await constraints(), routing: await routing()}

@@ -18,10 +18,10 @@ const piece = rate / 10
 
 /**
  * Live speech compared with offline transcription of the same audio: time from the end of a phrase to its final result,
- * audio encoded for partial results, eight CTC streams and two Whisper streams in real time, and memory over half an
- * hour. The CTC model is the starter model. The Whisper model has the shape of tiny and random weights, so it has no
- * partial results; its text context is limited to the number of tokens that people speak in a window. `STREAM_SECONDS`
- * is the duration of the streams (60), `STREAM_ROUNDS` the number of phrases (5).
+ * and audio encoded for partial results. Also eight CTC streams and two Whisper streams in real time, and memory over
+ * half an hour. The CTC model is the starter model. The Whisper model has the shape of tiny and random weights, so it
+ * has no partial results. Its text context is limited to the number of tokens that people speak in a window.
+ * `STREAM_SECONDS` is the duration of the streams (60), `STREAM_ROUNDS` the number of phrases (5).
  */
 export async function speechStream() {
   const seconds = Number(process.env.STREAM_SECONDS ?? 60)

@@ -15,8 +15,8 @@ const waiting = 10_000
 const rounds = 5
 
 /**
- * Cost of durable workflows. `sequential`: activities per second without effects, compared with inserts into one table in
- * transactions of their own with the same durability, in turn. `waiting`: memory and processor time of a runner beside
+ * Cost of durable workflows. `sequential`: activities per second without effects, compared with inserts into one table
+ * in transactions of their own with the same durability, in turn. `waiting`: memory and processor time of a runner with
  * runs that wait for a signal. `resume`: continuing a run with a journal of 10,000 rows compared with reading the rows.
  */
 export async function workflows() {

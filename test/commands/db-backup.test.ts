@@ -142,7 +142,7 @@ describe('a restored workspace store', () => {
     assert.equal(again, 'T-0001')
     await text(['orch', 'complete', 'T-0001', '--claim', generation])
     assert.equal(await submit('three', ...external), 'T-0003')
-    // Somebody who has seen events that were undone sees all later ones, the restore first.
+    // A reader that has seen events that were undone sees all later ones, the restore first.
     const [restored, ...later] = await events('--since', String(last))
     assert.equal(restored?.kind.type, 'store_restored')
     assert.ok(later.some(({kind}) => kind.type === 'task_completed'))

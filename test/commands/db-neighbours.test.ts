@@ -1,4 +1,4 @@
-/** Commands that replace or rewrite the database of a program, beside a server that uses it. Real processes on each side. */
+/** Commands that replace or rewrite the database of a program while a server uses it. Real processes on each side. */
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
 import {readdir, rename, writeFile} from 'node:fs/promises'

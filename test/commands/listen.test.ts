@@ -133,7 +133,7 @@ describe('svc listen with standard input', () => {
     const events: Event[] = []
     for await (const line of listening) {
       const event = JSON.parse(String(line)) as Event
-      // The rest follows when the first half has been recognised, so that there is always a partial result.
+      // The rest follows when the first half has been recognised, so there is always a partial result.
       if (event.type === 'partial' && !events.some(({type}) => type === 'partial'))
         listening.stdin?.end(Buffer.concat([sound.subarray(sound.length >> 1), Buffer.alloc(32_000)]))
       events.push(event)

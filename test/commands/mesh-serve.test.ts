@@ -204,7 +204,7 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     const claim = {scope_key: 'task:1', claimer_node_id: 'n-1'}
     const {body: lease} = await askMesh(server, '/v1/mesh/exec/lease/grant', {token, body: claim})
     assert.equal(lease.expires_unix_ms - lease.server_time_unix_ms <= 5000, true)
-    // More requests at once than the server lets through in half a minute.
+    // More requests at once than the server admits in half a minute.
     const answers = await Promise.all(Array.from({length: 40}, () => join({scope_id: 'scope-a1'})))
     const limited = answers.find(({status}) => status === 429)
     assert.equal(limited?.headers.get('retry-after'), '1')

@@ -10,7 +10,7 @@ import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
 
-/** A person, whom the starter model does not understand. */
+/** A person's speech, which the starter model does not recognise. */
 const speech = sharedData('clips/jfk.wav') ?? ''
 const id = 'openai/whisper-tiny.en'
 const files = ['config.json', 'tokenizer.json', 'model.safetensors']

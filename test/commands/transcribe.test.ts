@@ -577,7 +577,7 @@ describe('svc transcribe, interrupted', () => {
     assert.equal(exitCode, 130)
     const names = await readdir(join(output, 'out'))
     assert.ok(names.includes('a.txt'))
-    // Beside the finished windows of the interrupted recording, which --resume continues.
+    // In addition to the finished windows of the interrupted recording, which --resume continues.
     assert.deepEqual(
       names.filter((name) => !/^(a|long-\d+)\.txt(\.progress)?$/.test(name)),
       [],

@@ -160,7 +160,7 @@ async function migratePair(seed: number, path: string): Promise<End> {
   }
   const now = await read(fresh, path)
   assert.equal(now.length, was.length)
-  // A database without declared types does not tell a text from JSON.
+  // A database without declared types does not distinguish a text from JSON.
   for (const [i, row] of now.entries())
     for (const {name} of columns)
       if (names_.includes(name) && !(isLegacy && [row[name], was[i]?.[name]].some((each) => typeof each === 'string')))

@@ -1,7 +1,7 @@
 /**
- * Finds time limits in tests that a busy machine can miss: deadlines, and upper bounds on measured time, of less than 10 s,
- * and limits of whole tests of less than two minutes. A test needs counted work, an event or a generous deadline instead. A
- * test that hangs needs no limit, because the runner has one for each file.
+ * Finds time limits in tests that a busy machine can miss. They are deadlines, and upper bounds on measured time, of
+ * less than 10 s, and limits of whole tests of less than two minutes. A test needs counted work, an event or a generous
+ * deadline instead. A test that hangs needs no limit, because the runner has one for each file.
  */
 import {parseAst} from 'rolldown/parseAst'
 

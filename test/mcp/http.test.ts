@@ -201,7 +201,7 @@ describe('svc mcp serve --http', {concurrency: 2}, () => {
     const {url, stop} = await startHttp(t, {cwd: await workspace(t), env: {SVC_MCP_HTTP_RATE_LIMIT_PER_MINUTE: '5'}})
     const headers = await begin(url)
     const replies = await Promise.all(Array.from({length: 20}, () => send(url, {headers, body: ping})))
-    // One request has begun the session; on a slow machine, another one is let through every 12 s.
+    // One request has begun the session; on a slow machine, another one is admitted every 12 s.
     const count = (status: number) => replies.filter((reply) => reply.status === status).length
     assert.ok(count(200) >= 4 && count(429) > 0, `${replies.map(({status}) => status)}`)
     assert.equal(count(200) + count(429), 20)

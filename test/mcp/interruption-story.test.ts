@@ -36,7 +36,7 @@ describe('an agent and a person with little attention', () => {
     await agent.fails('claim_lost', 'svc_complete_task', {task_id: 2, generation: first.generation})
     assert.equal((await attention()).budget.inbox_suppressed_count, 1)
 
-    // The person answers, and the task goes on with the answer.
+    // The person answers, and the task continues with the answer.
     const {questions} = await json<OrchQuestionsV1>('cli/orch-questions.v1', ['orch', 'questions'])
     assert.deepEqual(
       questions.map(({prompt, options}) => [prompt, options.map(({label}) => label)]),

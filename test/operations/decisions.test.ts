@@ -14,7 +14,7 @@ interface Decision {
   prepare(context: OperationContext): unknown
   operation: string
   params(value: unknown): object
-  /** How a value that is no decision is refused; default: as invalid parameters. */
+  /** How a value that is not a decision is refused; default: as invalid parameters. */
   code?: 'params_invalid' | 'question_invalid' | 'usage'
   values?: readonly unknown[]
 }

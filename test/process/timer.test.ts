@@ -30,8 +30,8 @@ describe('a timer', () => {
 })
 
 /**
- * Files that start a timer of Node.js with a delay that is not a constant of the file: a setting that `milliseconds` or
- * `seconds` limits, or a computed delay with a maximum. Others call `startTimer` or `pause`.
+ * Files that start a timer of Node.js with a delay that is not a constant of the file. It is a setting that
+ * `milliseconds` or `seconds` limits, or a computed delay with a maximum. Others call `startTimer` or `pause`.
  */
 const limited = new Set(
   `commands/listen commands/mesh/inbox src/app-server/live src/app-server/server src/assistant/ask-model src/daemon/client

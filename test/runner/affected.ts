@@ -28,8 +28,9 @@ const programParts = /^(src|commands|bin|contracts)\//
 const buildInputs = /^(package-lock\.json|tsconfig\.json|scripts\/(build|bundle)\.js)$/
 
 /**
- * The tests that changed files touch, with their distance: 0 if the test itself has changed, 1 if it imports a changed
- * module or names a changed file, and so on; infinite if it starts the program, of which a part has changed.
+ * The tests that changed files touch, with their distance. It is 0 if the test itself has changed, 1 if it imports a
+ * changed module or names a changed file, and so on. It is infinite if the test starts the program, of which a part has
+ * changed.
  * @param tests paths of tests, relative to the root
  */
 export function affectedTests(

@@ -1,7 +1,7 @@
 /**
- * Runs test files from a queue that all workers of a run share, in one process: starting a process and loading the modules
- * of the project for each file would take longer than most files. Each file is a suite of its own, so that its hooks run
- * when it ends.
+ * Runs test files from a queue that all workers of a run share, in one process. Starting a process and loading the
+ * modules of the project for each file would take longer than most files. Each file is a suite of its own, so that its
+ * hooks run when it ends.
  */
 import {readFileSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'

@@ -32,7 +32,7 @@ describe('a live connection', () => {
     assert.deepEqual([ready.sample_rate_hz, ready.input_format], [16_000, 'pcm_s16le_mono'])
     const half = 3200 * Math.floor(sound.length / 6400)
     await speak(live, sound.subarray(0, half), {realtime: true})
-    // The rest follows when a part has been recognised, so that there is always a partial result.
+    // The rest follows when a part has been recognised, so there is always a partial result.
     await until(() => live.ofType('partial').length > 0, 'a partial result')
     await speak(live, sound.subarray(half), {realtime: true})
     live.op({op: 'commit'})

@@ -30,7 +30,7 @@ const given = process.env.SVC_TEST_POSTGRES_URL
 /** For the `skip` option of a test. */
 export const skipWithoutPostgres = skipUnless('PostgreSQL', programs !== undefined || given !== undefined)
 
-/** PostgreSQL refuses to run as root: its user, or nobody, runs it instead. */
+/** PostgreSQL refuses to run as root: its user, or `nobody`, runs it instead. */
 export function account(): Pick<SyncOptions, 'uid' | 'gid'> {
   if (userInfo().uid !== 0) return {}
   const idOf = (flag: string, user: string) => execaSync('id', [flag, user], {reject: false}).stdout ?? ''

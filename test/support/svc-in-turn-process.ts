@@ -1,6 +1,6 @@
 /**
  * Runs command lines in turn on request of `svc-in-turn.ts`. Each has its own folder, environment, arguments and
- * standard input, and ends when the event loop is empty, like a separate process: a command line with an open timer or
+ * standard input, and ends when the event loop is empty, like a separate process. A command line with an open timer or
  * connection does not end here either.
  */
 import {existsSync, readdirSync, readlinkSync} from 'node:fs'

@@ -99,7 +99,7 @@ export async function endIdleProcesses(): Promise<void> {
     idle.splice(0).map(async (child) => {
       if (!child.connected) return
       hold(child)
-      // Nobody reads its output, so it never closes.
+      // No one reads its output, so it never closes.
       const exited = once(child, 'exit')
       child.disconnect()
       await exited

@@ -18,7 +18,7 @@ const longest = 80
  * @param words after `svc`; the last one is incomplete, and may be empty
  */
 export async function complete(words: readonly string[]): Promise<void> {
-  // Nobody reads the errors of a completion; without candidates, the shell rings the bell.
+  // No one reads the errors of a completion; without candidates, the shell rings the bell.
   process.stdout.write(printed(await follow(words, readCommandTree()).catch((): Candidates => nothing)))
 }
 

@@ -4,8 +4,8 @@ import {preludeNames} from './functions-prelude.js'
 const words = (text: string) => text.trim().split(/\s+/)
 
 /**
- * Words that TypeScript does not accept as the name of a function or type in a module, and `then`: a module with a function
- * of this name cannot be imported dynamically, since it would be called.
+ * Words that TypeScript does not accept as the name of a function or type in a module, and `then`. A module with a
+ * function of this name cannot be imported dynamically, since it would be called.
  */
 const reservedWords = words(`
 then arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function

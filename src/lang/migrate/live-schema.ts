@@ -21,7 +21,9 @@ export interface LiveIndex {
   /** The statement that made it. */
   sql: string
   isVirtual: boolean
-  /** True if created for a program. Such an index is dropped when it is no longer declared; a user's index never is. */
+  /**
+   * True if created for a program. Such an index is dropped when its declaration is removed; a user's index never is.
+   */
   isOurs: boolean
 }
 

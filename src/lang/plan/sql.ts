@@ -1,9 +1,14 @@
 import type {Column, Ir} from '../check/index.js'
 
 /**
- * How a value is bound: as the storage class of a column, as base64 or a list of hexadecimal strings, as the key of a
- * decimal number or a list of such keys, as a LIKE pattern, as a JSON list of terms, as a non-negative count, as the
- * search terms of one column, or as a vector of a given length, also if stored in a column.
+ * How a value is bound, as one of:
+ *
+ * - the storage class of a column
+ * - base64, or a list of hexadecimal strings
+ * - the key of a decimal number, or a list of such keys
+ * - a LIKE pattern, a JSON list of terms, or a non-negative count
+ * - the search terms of one column
+ * - a vector of a given length, also if stored in a column
  */
 export type Encoding =
   | Column['storage']

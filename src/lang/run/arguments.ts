@@ -38,7 +38,7 @@ export function readArguments(target: FunctionType, assignments: readonly string
     const text = texts.get(name)
     if (text !== undefined) {
       const value = readValue(name, text, type)
-      // The language counts a negative limit as 0, but somebody who writes one expects rows.
+      // The language counts a negative limit as 0, but a user who writes one expects rows.
       const isLimit = chains.some(({limit}) => limit?.kind === 'local' && limit.binding === binding)
       if (isLimit && (value as number) < 0)
         throw new BadArgument(name, 'it limits the rows, so it must not be negative')

@@ -105,7 +105,7 @@ export function readEventId(text: string): Received | undefined {
 export interface ResumePoint {
   after: number
   /**
-   * True if it must read everything again: changes that it has received do not exist, because the database was
+   * True if it must read everything again. Either changes that it has received do not exist, because the database was
    * restored, reset or replaced, or changes that it has not received were pruned.
    */
   isReset: boolean

@@ -2,9 +2,9 @@ import {Failure} from './failure.js'
 import {InexactNumber} from './json-text.js'
 
 /**
- * Values of a running program are plain JavaScript: int, float, str and bool unchanged, `dec` as its digits, None as
- * null, Some(x) as x, Unit as undefined, lists and tuples as arrays, maps as Map, rows and records as objects, variants
- * as objects with `_tag`, `Json` as parsed, except null. They are immutable.
+ * Values of a running program are plain JavaScript and immutable. An int, float, str or bool is unchanged, and a `dec`
+ * is its digits. None is null, Some(x) is x, and Unit is undefined. Lists and tuples are arrays, maps are Map, rows and
+ * records are objects, and variants are objects with `_tag`. `Json` is as parsed, except null.
  */
 export type Value = unknown
 

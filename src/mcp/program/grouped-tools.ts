@@ -13,7 +13,7 @@ const longestList = 7000
 const longestNames = 5000
 
 /**
- * The tools of a program. If their list is too long, they can still be called, but are not listed: instead, one tool
+ * The tools of a program. If their list is too long, they can still be called, but are not listed. Instead, one tool
  * per kind of endpoint calls them by name, and another one describes them.
  * @param freeName returns a name that no tool has
  */

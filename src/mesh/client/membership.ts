@@ -104,7 +104,7 @@ export function startMembership(
 
 type Joining = Pick<MeshClient, 'join' | 'heartbeat'>
 
-/** How a membership waits between its reports, and tells that it has sent one. */
+/** How a membership emits its events and waits between its reports. */
 interface Pacing {
   onEvent(event: MembershipEvent): void
   /** Waits; resolves early if the node must join now or the signal aborts. */

@@ -19,7 +19,7 @@ export interface Announcement {
 }
 
 /**
- * Runs a long-lived process as a mesh node, if the mesh is enabled: registers the node in the local registry and keeps
+ * Runs a long-lived process as a mesh node, if the mesh is enabled. Registers the node in the local registry and keeps
  * it joined to the control plane while the work runs. This happens in the background; errors are only logged.
  */
 export async function whileAnnounced<T>(announcement: Announcement, work: () => Promise<T>): Promise<T> {
@@ -84,8 +84,8 @@ async function publishHere({sources, notice, record, events}: Here): Promise<voi
 
 /**
  * All processes of a machine are the same node, and this one must not override the main process. It sends no
- * incarnation, so that it does not replace another process, and its full record only if the node is unknown, so that it
- * does not overwrite the labels that another process has reported.
+ * incarnation, so that it does not replace another process. It sends its full record only if the node is unknown, so
+ * that it does not overwrite the labels that another process has reported.
  */
 const asOneOfMany = (client: MeshClient): Pick<MeshClient, 'join' | 'heartbeat' | 'leave'> => ({
   async join({incarnation: _, seq: __, ...record}, options) {

@@ -39,7 +39,7 @@ interface PairOptions {
 /**
  * Exchanges the bootstrap token for permanent tokens and stores them with the address of the control plane in the
  * `mesh.env` of a folder. All previous tokens are removed, because they might be used instead of the new ones. The
- * token works only once, so everything that could fail is checked first: the file must be writable, must not contain
+ * token works only once, so everything that could fail is checked first. The file must be writable, must not contain
  * secrets of another control plane, and must not be overridden by the environment.
  * @throws MeshHttpError; mesh_exists, mesh_secrets_overruled; disk_full, file_unreadable
  */

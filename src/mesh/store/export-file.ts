@@ -18,8 +18,8 @@ const maxLine = 64 << 20
 export const noRows = (): RowCounts => Object.fromEntries(Object.keys(allTables).map((table) => [table, 0]))
 
 /**
- * Writes an export as lines of JSON: a header, the rows, and a footer with the number of rows and the SHA-256 of all
- * lines before it, so that a truncated or changed file is detected.
+ * Writes an export as lines of JSON: a header, the rows, and a footer. The footer has the number of rows and the
+ * SHA-256 of all lines before it, so that a truncated or changed file is detected.
  * @param counts counted here
  */
 export async function* writeExport(rows: AsyncIterable<ExportedRow>, counts: RowCounts): AsyncGenerator<string> {

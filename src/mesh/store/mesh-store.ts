@@ -158,8 +158,9 @@ export interface MeshStore {
   /** Reads the unacknowledged messages of a receiver, including claimed ones, without claiming. */
   peek(scope: Scope, query: PeekQuery): Promise<StoredMessage[]>
   /**
-   * Claims the next message for a node: the one it holds already, or the first by priority and age that the policy
-   * permits and whose requirements the record of the node meets. A node in maintenance or quarantine gets none.
+   * Claims the next message for a node. It is the one that the node holds already, or the first by priority and age
+   * that the policy permits and whose requirements the record of the node meets. A node in maintenance or quarantine
+   * gets none.
    * @throws unknown_node
    */
   claim(scope: Scope, query: ClaimQuery): Promise<StoredMessage | undefined>

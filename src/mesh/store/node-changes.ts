@@ -15,8 +15,8 @@ export interface JoinOptions extends Partial<Incarnation> {
 }
 
 /**
- * Classifies a request by process: a new, repeated or late request of the current process, a request of a superseded
- * process, or of another one while the current one is alive.
+ * Classifies a request by process. It is a new, repeated or late request of the current process, a request of a
+ * superseded process, or of another one while the current one is alive.
  */
 export function orderOf(
   {seen}: KnownNode,

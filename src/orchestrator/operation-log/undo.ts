@@ -24,8 +24,8 @@ import {
 import {Changed, reversals} from './reversals.js'
 
 /**
- * Undoes an operation of a person if its result is unchanged: a priority change, a pause, the spawning of an agent that
- * is still idle, or the submission of a task that has not started.
+ * Undoes an operation of a person if its result is unchanged. Such an operation is a priority change, a pause, the
+ * spawning of an agent that is still idle, or the submission of a task that has not started.
  * @param which `OP-000007` or `7`; `T-0042` for the submission of a task, which is logged by this call
  * @throws operation_not_found, task_not_found, operation_conflict, usage
  */

@@ -54,9 +54,8 @@ export interface Observed extends Call {
 /** Event that affected the server or all clients. */
 export interface RunEvent {
   /**
-   * Name of the fault, such as `kill`; `died` if the server exited unexpectedly;
-   * `program_died` or `program_refused` if an orchestrator or worker did; `drain` and
-   * `settle` at the end of a run.
+   * Name of the fault, such as `kill`. `died` if the server exited unexpectedly; `program_died` or `program_refused` if
+   * an orchestrator or worker did. `drain` and `settle` at the end of a run.
    */
   event: string
   at: number

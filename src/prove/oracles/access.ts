@@ -41,7 +41,7 @@ export const rolesHold: Oracle = (history) => {
     const isRetired = next !== undefined && sent >= next.sureFrom
     const isStranger = role === 'none' || role === 'garbage' || isRetired || !mayUse[plane].includes(role)
     const who = `${isRetired ? 'retired ' : ''}${role}`
-    // Any client may learn that there is no bootstrap token.
+    // Any client may learn that bootstrap tokens are disabled.
     if (isStranger && !isRefusal(status) && code !== 'bootstrap_disabled')
       return violation(`${operation} returned ${status} for a ${who} token.`, id)
     const isSure = sent >= (validities[generation]?.sureFrom ?? Infinity) && answered <= (next?.from ?? Infinity)

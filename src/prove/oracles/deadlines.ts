@@ -23,8 +23,9 @@ const noticeMs = 500
 const refused = [403, 404, 409]
 
 /**
- * An orchestrator sends and renews under a lease, and a worker renews a claim, only until their own deadlines, which are
- * not later than one duration after the last successful request, and never after the control plane has refused it.
+ * An orchestrator sends and renews under a lease, and a worker renews a claim, only until their own deadlines. These
+ * are not later than one duration after the last successful request. Neither does so after the control plane has
+ * refused it.
  */
 export const neverAfterDeadline: Oracle = (history) => combine(leases(history), claims(history))
 

@@ -37,8 +37,8 @@ export const wasRestarted = (history: History, before: Observed, now: Observed):
 const savedEveryMs = 2000
 
 /**
- * True if the time of a store may have gone back by up to two seconds between calls: servers have lost the last time, or
- * the clock of their database has stepped, which they notice one after another.
+ * True if the time of a store may have gone back by up to two seconds between calls. Either servers have lost the last
+ * time, or the clock of their database has stepped, which they notice one after another.
  */
 export const mayLoseTime = (history: History, before: Observed, now: Observed): boolean =>
   wasRestarted(history, before, now) ||

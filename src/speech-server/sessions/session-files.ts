@@ -41,7 +41,7 @@ export interface StoredSession {
 
 /** Time between two writes of audio to the disk, ms. */
 const writeEveryMs = 250
-/** Length of an audio file after which the next one is begun, bytes: 10 s. */
+/** Length of an audio file after which the next one starts, bytes: 10 s. */
 const segmentBytes = 320_000
 
 const names = {info: 'session.json', state: 'state', finals: 'finals.ndjson'} as const
@@ -49,9 +49,9 @@ const audioName = /^(\d+)\.pcm$/
 const mode = 0o600
 
 /**
- * The files of one session: what it is (JSON), the last state to continue from (serialised by V8, which preserves typed
- * arrays), final results (a JSON line each), and audio in segments that are deleted when their results are stored. Writes
- * are performed in order, and flushed to the disk.
+ * The files of one session: what it is (JSON), the last state to continue from, final results (a JSON line each), and
+ * audio. The state is serialised by V8, which preserves typed arrays. Segments of audio are deleted when their results
+ * are stored. Writes are performed in order, and flushed to the disk.
  */
 export class SessionFiles {
   readonly #folder: string

@@ -198,7 +198,7 @@ export class Session {
     return true
   }
 
-  /** True if there is nothing to come back for: no audio, and no result. */
+  /** True if a client has nothing to resume: no audio, and no result. */
   get isEmpty(): boolean {
     return this.#received === 0 && this.#finals.length === 0
   }

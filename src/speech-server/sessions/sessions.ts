@@ -133,7 +133,7 @@ export class Sessions {
     else if (!this.#isClosed) this.#expireLater(session.id, this.#keeping?.ttlMs ?? 0)
   }
 
-  /** Stops all sessions. Those with something to come back for stay in their files. */
+  /** Stops all sessions. Those with something to resume stay in their files. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const timer of this.#expiries.values()) timer.stop()
@@ -182,7 +182,7 @@ export class Sessions {
     this.#expiries.delete(id)
     const session = await this.#open.get(id)
     if (session?.isAttached) return
-    // Nobody can enter it any more.
+    // No client can enter it any more.
     this.#open.delete(id)
     if (session !== undefined) await session.end()
     else await removeSession(join(this.#keeping?.folder ?? '', id))

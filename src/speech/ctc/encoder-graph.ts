@@ -46,9 +46,9 @@ export function buildCtcGraph(
 }
 
 /**
- * Builds the graph of a described encoder for audio in pieces: convolutions are not padded but continue with frames of
- * the last run, so that the logits of all runs together equal those of one run over the complete audio, except at its end.
- * State `i` is the input `state.i` and the output `next.i`.
+ * Builds the graph of a described encoder for audio in pieces. Convolutions are not padded but continue with frames of
+ * the last run. Therefore the logits of all runs together equal those of one run over the complete audio, except at its
+ * end. State `i` is the input `state.i` and the output `next.i`.
  * @throws as `buildCtcGraph`
  */
 export function buildStreamingCtcGraph(

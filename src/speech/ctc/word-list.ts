@@ -101,8 +101,8 @@ export class WordList implements PrefixScorer<WordState> {
 }
 
 /**
- * The words as a tree of tokens: children are linked lists in arrays outside of the heap, which is small in the thread of a
- * model, so that objects for each node would be collected over and over while they are made.
+ * The words as a tree of tokens. Children are linked lists in arrays outside of the heap. The heap is small in the
+ * thread of a model, so objects for each node would be collected repeatedly while they are made.
  */
 class Trie {
   #size = 1

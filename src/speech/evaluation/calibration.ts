@@ -10,8 +10,8 @@ const binCount = 10
 
 /**
  * Compares confidences with accuracies in ten equal bins of confidence. The expected calibration error is the mean
- * difference between confidence and word accuracy over the bins, weighted by their recordings (Naeini et al., "Obtaining
- * Well Calibrated Probabilities Using Bayesian Binning", 2015).
+ * difference between confidence and word accuracy over the bins, weighted by their recordings. Source: Naeini et al.,
+ * "Obtaining Well Calibrated Probabilities Using Bayesian Binning", 2015.
  */
 export function calibrate(samples: readonly RatedSample[]) {
   const bins = Array.from({length: binCount}, (_, i) => {

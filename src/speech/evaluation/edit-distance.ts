@@ -9,7 +9,7 @@ export interface Edits {
  * substitutions. Items are compared by value.
  *
  * Computes a band of the table of Wagner and Fischer ("The String-to-String Correction Problem", 1974) around the
- * diagonal, and doubles its width until it contains the result (Ukkonen, "Algorithms for Approximate String Matching",
+ * diagonal. Doubles its width until it contains the result (Ukkonen, "Algorithms for Approximate String Matching",
  * 1985). Time is proportional to length times edits; memory is one row.
  */
 export function editDistance<T>(from: readonly T[], to: readonly T[]): Edits {

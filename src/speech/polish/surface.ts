@@ -10,8 +10,8 @@ const mostBytes = 32_768
 const mostRemoved = 2
 
 /**
- * True if a correction has the size and the symbols of the transcript: it is not much longer, has no new control
- * characters, and at most two of `::`, of `--` and of the path separators are missing.
+ * True if a correction has the size and the symbols of the transcript. It is not much longer and has no new control
+ * characters. At most two of `::`, of `--` and of the path separators are missing.
  */
 export function isPlausible(corrected: string, {rawText, refinedText}: Unpolished): boolean {
   const most = Math.min(mostBytes, Math.max(leastBytes, 5 * Buffer.byteLength(refinedText)))

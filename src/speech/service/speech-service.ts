@@ -447,8 +447,8 @@ async function feed(
 }
 
 /**
- * Reports progress in seconds of audio. Without progress for an interval, a small increase shows that the work goes on:
- * the receiver ignores values that do not increase.
+ * Reports progress in seconds of audio. Without progress for an interval, a small increase shows that the work
+ * continues: the receiver ignores values that do not increase.
  */
 function reportProgress(report: CallHooks['report'], heartbeatMs: number) {
   let total: number | undefined

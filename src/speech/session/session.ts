@@ -43,7 +43,7 @@ export function sessionLimits(requested: SessionLimits, defaults: SessionLimits)
   return limits
 }
 
-/** @param randomLength bytes that nobody can guess */
+/** @param randomLength number of unpredictable bytes */
 export const newSessionId = (randomLength = 2): string =>
   `speech-${Date.now()}-${randomBytes(randomLength).toString('hex')}`
 

@@ -23,8 +23,8 @@ const slackSec = 1
 
 /**
  * Removes words that two consecutive chunks both contain. If the last words of the left one match the first words of
- * the right one, each keeps its half of them, because recognition is most reliable far from a cut. If no words match,
- * both are cut in the middle of the overlap.
+ * the right one, each keeps its half of them. The reason is that recognition is most reliable far from a cut. If no
+ * words match, both are cut in the middle of the overlap.
  *
  * The alignment is the sliding match commonly used for chunked recognition: the shift with the largest share of equal
  * words, and the longest of equally good ones.

@@ -41,8 +41,8 @@ export async function amplifiedIfQuiet<R extends {transcript: {segments: readonl
 }
 
 /**
- * The loudest samples of a recording that is too quiet for the energy detector, of one that is not only the noise of a
- * converter, and of one that was amplified. A threshold above the default does not make a recording quiet.
+ * The loudest samples of a recording that is too quiet for the energy detector, of one with more than the noise of a
+ * converter, and of an amplified one. A threshold above the default does not make a recording quiet.
  */
 const quietPeak = (threshold: number): number => Math.min(0.0125, (25 / 6) * threshold)
 const leastPeak = 0.0005

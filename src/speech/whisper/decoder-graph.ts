@@ -9,14 +9,24 @@ import {embeddingTensor} from './quantized-tensors.js'
 /**
  * The decoder: new tokens of several hypotheses over one encoded window.
  *
- * Rows are time-major, `time * batch`, so that a step appends one contiguous block to a cache. Inputs: `hidden`
- * float32 `[rows, hidden]`, the embedded tokens; `split` int64 `[4]` = `[time, batch, heads, head_dim]`; `mask`
- * float32 `[time, past + time]`, 0 or -infinity; `past_key.N`, `past_value.N` `[past, batch, hidden]`; those of
- * `CrossStates`; `window_split` int64 `[4]` = `[rows / windows, windows,
- * heads, head_dim]`; `logit_rows` int64 `[n]`; `text_bias` float32 `[text]`, added to the logits of text
- * tokens before the most likely ones are selected; `top_count` int64 `[1]`, the number of these; `wanted` int64 `[n, m]`,
- * more text tokens. Outputs: `key.N`, `value.N` `[rows, hidden]`, to append to the past; `attention.N` `[windows, heads, rows, positions]` for the layers in
- * `aligned`; and those of `outputLogits`.
+ * Rows are time-major, `time * batch`, so that a step appends one contiguous block to a cache. Inputs:
+ *
+ * - `hidden` float32 `[rows, hidden]`, the embedded tokens
+ * - `split` int64 `[4]` = `[time, batch, heads, head_dim]`
+ * - `mask` float32 `[time, past + time]`, 0 or -infinity
+ * - `past_key.N`, `past_value.N` `[past, batch, hidden]`
+ * - those of `CrossStates`
+ * - `window_split` int64 `[4]` = `[rows / windows, windows, heads, head_dim]`
+ * - `logit_rows` int64 `[n]`
+ * - `text_bias` float32 `[text]`, added to the logits of text tokens before the most likely ones are selected
+ * - `top_count` int64 `[1]`, the number of these
+ * - `wanted` int64 `[n, m]`, more text tokens
+ *
+ * Outputs:
+ *
+ * - `key.N`, `value.N` `[rows, hidden]`, to append to the past
+ * - `attention.N` `[windows, heads, rows, positions]` for the layers in `aligned`
+ * - those of `outputLogits`
  *
  * All hypotheses of one window are rows of one matrix product with its keys and values, which are not copied per
  * hypothesis. Of several windows, each has one row per position in time.
@@ -60,11 +70,14 @@ export function buildDecoderGraph(
 }
 
 /**
- * Outputs of the last hidden states, `[n, hidden]`: `final`, these states; `text` `[n, text]`, the logits of the text
- * tokens, approximate if the matrix is quantised; `top` and `top_ids` `[n, k]`, the largest of them with the bias;
- * `exact` `[n, k + m]`, the exact logits of these tokens and of the wanted ones; `text_total` `[n, 1]`, log-sum-exp of
- * the biased logits; `others` `[n, vocabulary - text]`, the exact logits of the later tokens, which the timestamp rules
- * need all of.
+ * Outputs of the last hidden states, `[n, hidden]`:
+ *
+ * - `final`, these states
+ * - `text` `[n, text]`, the logits of the text tokens, approximate if the matrix is quantised
+ * - `top` and `top_ids` `[n, k]`, the largest of them with the bias
+ * - `exact` `[n, k + m]`, the exact logits of these tokens and of the wanted ones
+ * - `text_total` `[n, 1]`, log-sum-exp of the biased logits
+ * - `others` `[n, vocabulary - text]`, the exact logits of the later tokens, which the timestamp rules need all of
  */
 function outputLogits(
   graph: GraphBuilder,

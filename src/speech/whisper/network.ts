@@ -9,7 +9,7 @@ export interface WhisperNetwork {
   /** Encodes one window: log-mel `[bins, frames]`, row-major. */
   encode(mel: Float32Array, frames: number): Promise<AudioContext>
   /**
-   * Combines windows of equal length for one decoding, whose rows are one hypothesis per window; `prefill` returns the
+   * Combines windows of equal length for one decoding, whose rows are one hypothesis per window. `prefill` returns the
    * logits of all windows at the first position, then at the next one.
    */
   together?(windows: readonly AudioContext[]): AudioContext

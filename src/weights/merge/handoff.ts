@@ -46,8 +46,8 @@ export async function writeHandoff(
 }
 
 /**
- * The prompt format of base and adapter, which the merged model must keep: that of the run, else the template of the
- * model, else ChatML if it is in the vocabulary, else none.
+ * The prompt format of base and adapter, which the merged model must keep. It is that of the run, else the template of
+ * the model, else ChatML if it is in the vocabulary, else none.
  */
 async function promptFormat(folders: readonly string[]): Promise<string> {
   const declared = await readPromptFormat(folders[0] ?? '')

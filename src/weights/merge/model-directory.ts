@@ -102,7 +102,7 @@ async function copyCompanions(folder: string, folders: readonly string[]): Promi
 }
 
 /**
- * Writes the settings of tokenizer, template and generation as one statement, if several folders make one: otherwise, a
+ * Writes the settings of tokenizer, template and generation as one statement, if several folders make one. Otherwise, a
  * file of the base could override a setting of the run in another file.
  */
 async function writeDeclarations(folder: string, folders: readonly string[]): Promise<void> {

@@ -54,9 +54,9 @@ async function longestTurn(one: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * A list of 5,000 nodes, measured in the server process: the work of a response, from the accepted connection to the
- * last byte, compared with `JSON.stringify` of its value; and the longest time for which it blocks the event loop, as
- * median and minimum, because other load on the machine can only increase it.
+ * A list of 5,000 nodes, measured in the server process. The work of a response, from the accepted connection to the
+ * last byte, is compared with `JSON.stringify` of its value. The longest time for which it blocks the event loop is
+ * given as median and minimum, because other load on the machine can only increase it.
  */
 export async function meshNodes() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))

@@ -16,7 +16,7 @@ const idleMs = 2000
 
 /**
  * Time from the submission of a task by another process to the start of its run by an idle agent, ms, while 20,000
- * tasks wait for a busy agent; and the CPU time of the daemon while nothing happens, % of one core. `polled` is the
+ * tasks wait for a busy agent. Also the CPU time of the daemon while nothing happens, % of one core. `polled` is the
  * same daemon without file events.
  */
 export async function orchestratorDispatch() {

@@ -30,7 +30,7 @@ const moduleText = (seed: number): string => {
 
 /**
  * Time to complete a task that changed 50 files of 20 KB with all gates, compared with reading and hashing the same
- * files in turn, and the longest time for which the event loop was blocked meanwhile.
+ * files in turn. Also the longest time for which the event loop was blocked meanwhile.
  */
 export const orchestratorGates = () =>
   withOrchestrator(settings, async (orchestrator) => {

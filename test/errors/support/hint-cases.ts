@@ -99,7 +99,7 @@ wait = ["sh", "-c", "until test -e {root}/go; do sleep 0.05; done"]
 `
 /** The folder of another machine. */
 export const elsewhere = {'elsewhere/Svc.toml': '', 'third/Svc.toml': ''}
-/** A control plane reads a new bootstrap token when it is told to, as the hint says. */
+/** A control plane reads a new bootstrap token on SIGHUP, as the hint says. */
 const joinsThen = {files: elsewhere, cleanup: [hangUp, joinWith((kept) => kept, 'third')]}
 
 export const needs = (what: string): NotRun => ({notRun: `It needs ${what}.`})

@@ -39,7 +39,7 @@ async function readText(path: string): Promise<ShownText> {
   return {path, commands, prose: text.replaceAll(marked, '')}
 }
 
-/** Names of commands in texts that ask nobody to run them. */
+/** Names of commands in texts that do not ask the reader to run them. */
 export const mentions: Readonly<Record<string, readonly string[]>> = {
   'src/app-server/explorer.ts': ['svc db', 'svc db'],
   'src/cli/completion/scripts.ts': ['svc completion', 'svc completion', 'svc completion'],

@@ -67,7 +67,7 @@ async function assertNothingLost(root: string): Promise<void> {
   )
 }
 
-/** A user for whom file permissions apply, unlike root. */
+/** A user to which file permissions apply, unlike root. */
 const nobody = process.getuid?.() === 0 ? {uid: 65_534, gid: 65_534} : {}
 
 describe('a store that is not writable', () => {

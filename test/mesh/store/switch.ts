@@ -19,8 +19,8 @@ export type Place = {folder: string} | {url: string}
 const placeOf = (place: Place): MeshPlace => ('url' in place ? place : {path: join(place.folder, 'mesh.db')})
 
 /**
- * Control plane that is replaced by one with another store, at the same address: that of a proxy, because another process
- * could take the port of a server that is stopped.
+ * Control plane that is replaced by one with another store, at the same address. This is the address of a proxy,
+ * because another process could take the port of a server that is stopped.
  */
 class Service {
   readonly #test: TestContext

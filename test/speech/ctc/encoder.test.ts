@@ -69,7 +69,7 @@ function randomWeights(seed = 1): Weights {
   return weights
 }
 
-/** The same layers, written down in plain arithmetic. */
+/** The same layers in plain arithmetic. */
 function reference(input: Frames, weights: Weights): Frames {
   const get = (name: string) => (weights.get(name) as {data: Float32Array}).data
   const conv = (

@@ -72,7 +72,7 @@ describe('edits', () => {
     ['', 'abc', [0, 3, 0]],
     ['abc', '', [0, 0, 3]],
     ['kitten', 'sitting', [2, 1, 0]],
-    // Two edits either way; a substitution each is what is told.
+    // Two edits either way, which are reported as substitutions.
     ['ab', 'ba', [2, 0, 0]],
   ]
   for (const [from, to, [substitutions, insertions, deletions]] of cases)

@@ -72,7 +72,7 @@ describe('text in the overlap of two chunks', () => {
 
 describe('a chunk', () => {
   const size = {chunk: 40, overlap: 10, longest: 60}
-  /** Chunks of a recording in which nobody knows where people speak. */
+  /** Chunks of a recording whose positions of speech are unknown. */
   function windows(length: number, changes: Partial<typeof size> = {}) {
     const all: [number, number][] = []
     for (let from: number | undefined = 0; from !== undefined; ) {

@@ -17,7 +17,7 @@ import {collectGarbage} from '../../support/garbage.js'
 
 const rate = 16_000
 
-/** A recording whose samples say where they are, so that a model can tell what it is given. */
+/** A recording whose samples contain their positions, so that a model knows which samples it gets. */
 function recording(seconds: number, piece = rate): AudioStream & {read: () => number; closed: () => boolean} {
   let read = 0
   let closed = false

@@ -95,8 +95,8 @@ function nameIn(claim: unknown): string | undefined {
 }
 
 /**
- * The use of an id is remembered for the validity of the token plus twice the leeway, because a request verified at the
- * last moment may still wait for the store.
+ * The use of an id is remembered for the validity of the token plus twice the leeway. A request verified at the last
+ * moment may still wait for the store.
  * @param aheadMs lead of the store's clock, which decides when the id is deleted, over the system clock
  */
 function idOf({jti, exp}: Claims, aheadMs: number): TokenId {

@@ -23,9 +23,9 @@ FROM mesh_exec_leases WHERE state = 'granted' ORDER BY lease_id`,
 }
 
 /**
- * The database of a control plane. A restored one continues after the one that it replaces, and skips as many fencing
- * tokens and ids as after a failover, because later ones than those of the files may have been assigned. Leases and claims
- * end.
+ * The database of a control plane. A restored one continues after the one that it replaces. It skips as many fencing
+ * tokens and ids as after a failover, because later ones than those of the files may have been assigned. Leases and
+ * claims end.
  */
 export const meshDatabase: DatabaseKind = {
   name: 'mesh',

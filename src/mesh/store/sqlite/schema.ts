@@ -4,8 +4,8 @@ import {fragment} from '../../../store/index.js'
  * SQLite tables of a control plane. Times are Unix ms on the store's clock, except the deadlines of maintenance and the
  * expiry of tokens, which clients set. Every row that belongs to a tenant has a `scope_id`.
  *
- * - `mesh_counters`: `fence`, `message_id` and `node_no`, the last assigned values; `clock`, an upper bound of all
- *   times, and `clock_ahead`, its maximum lead over the actual time, ms (0 after a clean shutdown).
+ * - `mesh_counters`: `fence`, `message_id` and `node_no` are the last assigned values. `clock` is an upper bound of all
+ *   times, and `clock_ahead` its maximum lead over the actual time, ms (0 after a clean shutdown).
  * - `mesh_node_seen`: last heartbeat of each node. Heartbeats are first written to `mesh_node_beats`, several hundred
  *   per row, and folded into this table later.
  * - `mesh_exec_leases`: last epoch of each key, even after it has ended, to keep its fencing token.

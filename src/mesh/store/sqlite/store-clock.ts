@@ -10,7 +10,7 @@ const untrustedMs = 3_600_000
 
 /**
  * Clock of a database file. On start it continues where it stopped, and extends leases and claims by the downtime, in
- * which they could not be renewed: a restart of the control plane does not end leases.
+ * which they could not be renewed. Therefore a restart of the control plane does not end leases.
  */
 export class StoreClock {
   readonly #database: Database
