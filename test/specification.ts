@@ -71,7 +71,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'tasks can be delegated to nodes of the mesh',
       'commands/mesh-join: runs a task that another workspace submits, and returns its files',
-      'scheduler/delegation/delegator: a task with a gated role',
+      'delegation/claimer/delegator: a task with a gated role',
     ],
     [
       'nodes join the mesh, send heartbeats, are listed and leave',
@@ -337,7 +337,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'each node of the list becomes a routing hint',
       'tasks/remote-nodes: have the capabilities and GPU counts that they reported',
-      'scheduler/mesh/node-poller: stores the nodes at once and updates them',
+      'delegation/nodes/node-poller: stores the nodes at once and updates them',
     ],
     [
       'a node record has last_seen_unix_ms',
@@ -369,12 +369,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'exec_lease_id is in the envelope and in the result of a delegated task',
-      'scheduler/worker/result: contains the lease, the outcome and the usage',
-      'scheduler/delegation/delegator: is not accepted under another lease, and a second result changes nothing',
+      'delegation/worker/result: contains the lease, the outcome and the usage',
+      'delegation/claimer/delegator: is not accepted under another lease, and a second result changes nothing',
     ],
     [
       'the envelope of a delegated task may have campaign_id',
-      'scheduler/delegation/delegator: runs on another node, is accepted once, and its lease is released',
+      'delegation/claimer/delegator: runs on another node, is accepted once, and its lease is released',
     ],
     [
       'each routing decision is an event and a log record with task_id, agent_id and placement_reason',
@@ -382,7 +382,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'the lease is in the placement of a delegated task, in its record and in its envelope',
-      'scheduler/delegation/delegator: runs on another node, is accepted once, and its lease is released',
+      'delegation/claimer/delegator: runs on another node, is accepted once, and its lease is released',
     ],
     [
       'placement_reason local_queue_default',
@@ -392,17 +392,17 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'placement_reason populi_remote_lease_hold',
       'tasks/routing: that is held for a node is populi_remote_lease_hold',
-      'scheduler/delegation/delegator: runs on another node, is accepted once, and its lease is released',
+      'delegation/claimer/delegator: runs on another node, is accepted once, and its lease is released',
     ],
     [
       'placement_reason local_queue_fallback_after_remote_relay_error',
       'tasks/routing: that could not be delegated is local_queue_fallback_after_remote_relay_error',
-      'scheduler/delegation/delegator: if the envelope is refused, and its lease is released',
+      'delegation/claimer/delegator: if the envelope is refused, and its lease is released',
     ],
     [
       'placement_reason local_queue_fallback_insufficient_vram',
       'tasks/routing: that fits no node with known memory is local_queue_fallback_insufficient_vram',
-      'scheduler/delegation/delegator: if no node has the GPU memory',
+      'delegation/claimer/delegator: if no node has the GPU memory',
     ],
   ],
   '2.6': [
@@ -495,22 +495,22 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'mesh_control_url does not change where tasks run',
-      'scheduler/mesh/node-poller: moves nothing by default, or without experimental routing',
+      'delegation/nodes/node-poller: moves nothing by default, or without experimental routing',
     ],
     [
       'remote execution falls back to the local queue',
-      'scheduler/delegation/delegator: a delegated task falls back to the local queue',
-      'scheduler/delegation/delegator: if the control plane is not reachable',
+      'delegation/claimer/delegator: a delegated task falls back to the local queue',
+      'delegation/claimer/delegator: if the control plane is not reachable',
     ],
     [
       'with lease gating, the relay comes before the local queue, and a delegated task has one owner',
-      'scheduler/delegation/delegator: runs on another node, is accepted once, and its lease is released',
-      'scheduler/delegation/delegator: takes no slot of its agent',
+      'delegation/claimer/delegator: runs on another node, is accepted once, and its lease is released',
+      'delegation/claimer/delegator: takes no slot of its agent',
     ],
     [
       'a failed relay queues the task locally, without a second relay',
-      'scheduler/delegation/delegator: if the envelope is refused, and its lease is released',
-      'scheduler/delegation/delegator: if its lease is revoked while the envelope is being sent, and no other envelope is sent',
+      'delegation/claimer/delegator: if the envelope is refused, and its lease is released',
+      'delegation/claimer/delegator: if its lease is revoked while the envelope is being sent, and no other envelope is sent',
     ],
     [
       'gated roles are planner, builder, verifier, reproducer and researcher, in any case; unknown words are skipped',
@@ -524,8 +524,8 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'workers take remote_task_envelope messages, and their parents take remote_task_result messages',
-      'scheduler/worker/worker: runs a command, and delivers an acknowledgement while it runs, and the result',
-      'scheduler/delegation/delegator: accepts a result that arrived in the meantime',
+      'delegation/worker/worker: runs a command, and delivers an acknowledgement while it runs, and the result',
+      'delegation/claimer/delegator: accepts a result that arrived in the meantime',
     ],
     [
       'mesh_control_url adds mesh_snapshot to the status, with SVC_MESH_TOKEN',
@@ -534,7 +534,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'a result poll interval of 0 disables the poller',
-      'scheduler/delegation/delegator: runs here if nothing polls for results',
+      'delegation/claimer/delegator: runs here if nothing polls for results',
     ],
     [
       'a worker poll interval of 0 runs no tasks of others',
@@ -543,13 +543,13 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'reconciliation compares the holder of each lease with the listed nodes',
-      'scheduler/mesh/reconcile-leases: leaseMismatches',
+      'delegation/nodes/reconcile-leases: leaseMismatches',
     ],
     [
       'automatic revocation is opt-in and needs an administrator token',
-      'scheduler/mesh/node-poller: revokes the lease of a stale holder but not the one of this machine',
-      'scheduler/mesh/node-poller: still stores the nodes if the token may not list leases',
-      'scheduler/mesh/reconcile-leases: reconciliation of leases',
+      'delegation/nodes/node-poller: revokes the lease of a stale holder but not the one of this machine',
+      'delegation/nodes/node-poller: still stores the nodes if the token may not list leases',
+      'delegation/nodes/reconcile-leases: reconciliation of leases',
     ],
     [
       'SVC_UNIFIED_ROUTING marks the reasons of routing decisions',
@@ -999,16 +999,16 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'a delegated task is in remote-hold, and has a single owner',
-      'scheduler/delegation/delegator: takes no slot of its agent',
+      'delegation/claimer/delegator: takes no slot of its agent',
       'tasks/transitions: the states of a task',
     ],
     [
       'a task is not dequeued locally while another node holds it',
-      'scheduler/delegation/delegator: runs on another node, is accepted once, and its lease is released',
+      'delegation/claimer/delegator: runs on another node, is accepted once, and its lease is released',
     ],
     [
       'a task whose relay failed is queued locally with the relay-error reason',
-      'scheduler/delegation/delegator: if the control plane is not reachable',
+      'delegation/claimer/delegator: if the control plane is not reachable',
     ],
     [
       'task states change only by the published transitions',
@@ -1094,7 +1094,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'GET /v1/mesh/exec/leases',
       'mesh/control-plane/lease-list: reports truncation',
-      'scheduler/mesh/node-poller: lease reconciliation against a control plane',
+      'delegation/nodes/node-poller: lease reconciliation against a control plane',
     ],
     [
       'POST /v1/mesh/admin/exec-lease/revoke',
@@ -1380,7 +1380,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'mesh_exec_lease_reconcile is recorded if mesh telemetry is on',
-      'scheduler/mesh/reconcile-leases: records nothing unless mesh telemetry is enabled',
+      'delegation/nodes/reconcile-leases: records nothing unless mesh telemetry is enabled',
       'mesh/node/control-events: have a type of their own for reconciled leases',
     ],
     [
@@ -1439,8 +1439,8 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'delegation branches on the status',
-      'scheduler/delegation/delegator: if the envelope is refused, and its lease is released',
-      'scheduler/delegation/delegator: if the control plane is not reachable',
+      'delegation/claimer/delegator: if the envelope is refused, and its lease is released',
+      'delegation/claimer/delegator: if the control plane is not reachable',
     ],
     [
       '429 and 503 are retried with growing delays',
@@ -1466,7 +1466,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'a failed relay is no error of the caller',
-      'scheduler/delegation/delegator: if the envelope is refused, and its lease is released',
+      'delegation/claimer/delegator: if the envelope is refused, and its lease is released',
     ],
     [
       'every error has a code, a message, a hint and an explanation',
@@ -1507,8 +1507,8 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'poll intervals of 0 disable pollers',
-      'scheduler/delegation/delegator: runs here if nothing polls for results',
-      'scheduler/mesh/node-poller: does not poll',
+      'delegation/claimer/delegator: runs here if nothing polls for results',
+      'delegation/nodes/node-poller: does not poll',
     ],
     ['live audio is 16-bit mono PCM at 16 kHz', 'speech-server/stream: transcribes real speech as offline'],
     ['timeouts for a wide-area network are documented', 'examples/mesh: has the values in the table of the guide'],

@@ -13,10 +13,11 @@ import {
 import {daemonSettings, meshNodeSettings, meshSettings} from '../../src/config/index.js'
 import type {DaemonReadyV1} from '../../src/contracts/index.js'
 import type {ListenAddress, Publication, publish as publishDaemon, RpcServer} from '../../src/daemon/index.js'
+import type {NodePoller, WorkerEvent} from '../../src/delegation/index.js'
 import {counted, isErrorOf, SvcError} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
-import type {DaemonOptions, NodePoller, WorkerEvent} from '../../src/scheduler/index.js'
+import type {DaemonOptions} from '../../src/scheduler/index.js'
 
 /** Time to answer pending requests on shutdown, ms. */
 const answerMs = 3000
@@ -128,7 +129,7 @@ log and reads the settings again.`
     const {whileAnnounced} = await import('../../src/mesh/index.js')
     const notice = (text: string) => this.output.notice(text)
     await whileAnnounced({sources, version, place: async () => orchestrator, notice}, async () => {
-      if (!modules.scheduler.isWorkerConfigured(sources)) return run()
+      if (!modules.delegation.isWorkerConfigured(sources)) return run()
       const over = new AbortController()
       const working = this.#work(daemon, over.signal).catch((error: Error) => notice(`warning: ${error.message}`))
       try {
@@ -143,7 +144,7 @@ log and reads the settings again.`
   /** Runs the tasks of other machines until the daemon is stopped. @throws file_unwritable */
   async #work({base, options}: Daemon, over: AbortSignal): Promise<void> {
     const {orchestrator, sources, version, modules} = base
-    const {claimerOf, configuredWorker, replyAgentOf, runWorker} = modules.scheduler
+    const {claimerOf, configuredWorker, replyAgentOf, runWorker} = modules.delegation
     const [{configuredClient, selfRecord}, {resolveEndpoint}] = await Promise.all([
       import('../../src/mesh/index.js'),
       import('../../src/inference-client/index.js'),
@@ -233,8 +234,8 @@ log and reads the settings again.`
         delegator: (lease) => {
           const {controlUrl} = orchestrator.config
           if (controlUrl === undefined) return undefined
-          const client = configuredClient(base.sources, controlUrl, modules.scheduler.claimerOf(orchestrator))
-          return modules.scheduler.startDelegator(orchestrator, {
+          const client = configuredClient(base.sources, controlUrl, modules.delegation.claimerOf(orchestrator))
+          return modules.delegation.startDelegator(orchestrator, {
             client,
             env: process.env,
             lease,
@@ -245,7 +246,7 @@ log and reads the settings again.`
         onReady: (lease, recovered) => {
           const {fence} = lease
           publication = this.#publish(publish, base, server)
-          poller = modules.scheduler.startNodePoller(orchestrator, {
+          poller = modules.delegation.startNodePoller(orchestrator, {
             lease,
             sources: base.sources,
             signal: options.signal,

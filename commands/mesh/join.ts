@@ -9,9 +9,9 @@ import {
   settingTables,
 } from '../../src/config/index.js'
 import type {MeshJoinV1} from '../../src/contracts/index.js'
+import type {WorkerEvent} from '../../src/delegation/index.js'
 import {SvcError} from '../../src/errors/index.js'
 import type {MembershipEvent, MeshClient, MeshHttpError, SelfRecord} from '../../src/mesh/index.js'
-import type {WorkerEvent} from '../../src/scheduler/index.js'
 
 /** Timeout for leaving the mesh on shutdown, ms. */
 const leaveMs = 3000
@@ -144,7 +144,7 @@ keeps its leases until they expire, so that it can rejoin; --leave removes the n
   ): Promise<void> {
     const [{configuredWorker, runWorker}, {resolveOrchestratorConfig}, {resolveEndpoint}, {registerSecret}] =
       await Promise.all([
-        import('../../src/scheduler/index.js'),
+        import('../../src/delegation/index.js'),
         import('../../src/tasks/index.js'),
         import('../../src/inference-client/index.js'),
         import('../../src/log/index.js'),

@@ -292,7 +292,7 @@ svc orch task ID --wait.`
     const {modules, orchestrator} = base
     // Most submissions are single tasks and do not need the operations, which take time to load.
     if (modules.plans.routeGoal(orchestrator, submission) === undefined)
-      return modules.scheduler.awaitPlacement(
+      return modules.delegation.awaitPlacement(
         orchestrator,
         modules.tasks.submitTask(orchestrator, submission),
         this.signal,

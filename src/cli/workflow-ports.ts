@@ -39,7 +39,7 @@ export function workflowPorts(orchestrator: Orchestrator, {sources, version, spe
         ? undefined
         : async () => {
             const {claimerLabel, configuredClient, selfRecord} = await import('../mesh/index.js')
-            const {claimerOf, replyAgentOf} = await import('../scheduler/index.js')
+            const {claimerOf, replyAgentOf} = await import('../delegation/index.js')
             const claimer = claimerOf(orchestrator)
             const node = await selfRecord(sources, version)
             const scope = node.scope_id === undefined ? {} : {scope_id: node.scope_id}

@@ -2,6 +2,7 @@
  * Opens the modules of a workspace on one store: settings and their reload, the operation log, and the status report.
  */
 
+export * as delegation from '../delegation/index.js'
 export * as journeys from '../journeys/index.js'
 export * as messages from '../messages/index.js'
 export * as plans from '../plans/index.js'

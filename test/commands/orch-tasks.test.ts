@@ -9,7 +9,7 @@ import {KeptOutput} from '../../src/process/index.js'
 import {beginDelegations, type EventRecord, type Task} from '../../src/tasks/index.js'
 import {done, type Script, ScriptedProcessor, startDaemon} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
-import {delegating} from '../scheduler/delegation/remote-world.js'
+import {delegating} from '../delegation/claimer/remote-world.js'
 import {assertFits, jsonLines, orchWorkspace, until} from '../support/orch-workspace.js'
 import {svcBinary} from '../support/svc.js'
 

@@ -39,9 +39,9 @@ src/daemon/stdio-server src/daemon/tcp-server src/files/lock src/lang/run/applic
 src/mcp/server-state src/mcp/stdio src/mesh/client/transport src/mesh/control-plane/server src/mesh/control-plane/waiters
 src/mesh/dashboard/feed src/mesh/node/watch-nodes src/mesh/store/postgres/session src/net/client src/net/large-bodies
 src/plans/model/plan-model src/process/timer src/prove/campaign src/prove/clients/client-context src/prove/clients/exchange
-src/prove/nemesis src/prove/proxy/fault-proxy src/prove/server/program src/scheduler/delegation/worker-inbox
-src/scheduler/loop/daemon src/scheduler/mesh/node-poller src/scheduler/worker/hold-claim
-src/scheduler/worker/mesh src/scheduler/worker/worker src/serve/server src/speech-server/server
+src/prove/nemesis src/prove/proxy/fault-proxy src/prove/server/program src/delegation/claimer/worker-inbox
+src/scheduler/loop/daemon src/delegation/nodes/node-poller src/delegation/worker/hold-claim
+src/delegation/worker/mesh src/delegation/worker/worker src/serve/server src/speech-server/server
 src/speech-server/sessions/session src/speech/polish/polish src/speech/service/speech-service
 src/speech/session/live-session src/speech/session/remote-session src/speech/session/session src/tasks/daemon/lease
 src/speech/session/time-limited src/weights/hub/hub-request`.split(/\s+/),

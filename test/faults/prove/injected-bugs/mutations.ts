@@ -10,7 +10,7 @@ export const mutations = {
   /** Accepts a result whatever has become of its delegation. */
   'accepts-any-result': [
     {
-      module: 'src/scheduler/delegation/delegator.js',
+      module: 'src/delegation/claimer/delegator.js',
       changes: [
         [
           "return row !== undefined && isOpen(row) && row.state !== 'granting' && lease === row.lease_id ? row : undefined",
@@ -37,7 +37,7 @@ export const mutations = {
   /** Sends the envelope again, as another message, if the response is lost. */
   'relays-again-after-timeout': [
     {
-      module: 'src/scheduler/delegation/send-task.js',
+      module: 'src/delegation/claimer/send-task.js',
       changes: [
         [
           'const { message_id: message } = await client.deliver(',
@@ -53,7 +53,7 @@ export const mutations = {
   /** Does not continue the delegations of its predecessor. */
   'hold-lost-on-restart': [
     {
-      module: 'src/scheduler/delegation/delegator.js',
+      module: 'src/delegation/claimer/delegator.js',
       changes: [['for (const row of open)\n            this.#run(this.#restore(row));', '']],
     },
   ],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {holdClaim, JobEnded} from '../../../src/delegation/worker/hold-claim.js'
+import {readJob} from '../../../src/delegation/worker/job.js'
+import type {WorkerMesh} from '../../../src/delegation/worker/mesh.js'
 import type {StoredMessage} from '../../../src/mesh/index.js'
-import {holdClaim, JobEnded} from '../../../src/scheduler/worker/hold-claim.js'
-import {readJob} from '../../../src/scheduler/worker/job.js'
-import type {WorkerMesh} from '../../../src/scheduler/worker/mesh.js'
 
 const envelope = {
   idempotency_key: 'orch-remote-42-1767225600000',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
+import {LeaseReconciler, leaseMismatches, type Mismatch} from '../../../src/delegation/nodes/reconcile-leases.js'
 import {SvcError} from '../../../src/errors/index.js'
 import {type ExecLease, MeshHttpError, type NodeRecord} from '../../../src/mesh/index.js'
-import {LeaseReconciler, leaseMismatches, type Mismatch} from '../../../src/scheduler/mesh/reconcile-leases.js'
 import {listMetrics} from '../../../src/telemetry/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
+import {startNodePoller} from '../../../src/delegation/nodes/node-poller.js'
 import {createMeshClient, type MeshClient} from '../../../src/mesh/index.js'
 import {reportStatus, spawnAgent} from '../../../src/orchestrator/index.js'
-import {startNodePoller} from '../../../src/scheduler/mesh/node-poller.js'
 import {
   isSchedulable,
   remoteNodes,

@@ -4,8 +4,8 @@ import {once} from 'node:events'
 import {readdir, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
+import {clearWork, createWorkFolder} from '../../../src/delegation/worker/work-folder.js'
 import {processStart} from '../../../src/process/index.js'
-import {clearWork, createWorkFolder} from '../../../src/scheduler/worker/work-folder.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 describe('the folder of a run', () => {

@@ -3,7 +3,7 @@ import {existsSync} from 'node:fs'
 import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {replaceFiles, restoreFiles} from '../../../src/scheduler/delegation/remote-files.js'
+import {replaceFiles, restoreFiles} from '../../../src/delegation/claimer/remote-files.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 describe('restoreFiles', () => {

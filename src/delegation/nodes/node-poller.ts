@@ -14,6 +14,7 @@ import {
   redactAll,
   timeOf,
 } from '../../mesh/index.js'
+import {rebalance} from '../../scheduler/index.js'
 import {
   type DaemonLease,
   deleteNodePoll,
@@ -24,7 +25,6 @@ import {
   type TaskContext,
   writeNodePoll,
 } from '../../tasks/index.js'
-import {rebalance} from '../scaling/rebalance-queues.js'
 import {LeaseReconciler, leaseMismatches, reconcileLog} from './reconcile-leases.js'
 
 export interface NodePollerOptions {

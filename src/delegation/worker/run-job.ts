@@ -14,10 +14,9 @@ import {
   taskScopeKey,
 } from '../../mesh/index.js'
 import {type KeptOutput, startTimer} from '../../process/index.js'
+import type {Outcome, RunReport} from '../../scheduler/index.js'
+import {aiProcessor, execProcessor} from '../../scheduler/index.js'
 import {type OrchestratorConfig, parseCapabilities, planExec, runLimit} from '../../tasks/index.js'
-import {aiProcessor} from '../processors/ai.js'
-import {execProcessor} from '../processors/exec.js'
-import type {Outcome, RunReport} from '../processors/processor.js'
 import {type ClaimHold, holdClaim, JobEnded, takeCancel, type Verified} from './hold-claim.js'
 import {type Delegation, type Job, readJob} from './job.js'
 import {persist, type WorkerMesh} from './mesh.js'

@@ -1,4 +1,5 @@
 import type {TestContext} from 'node:test'
+import {claimerOf, type DelegatorOptions, startDelegator} from '../../../src/delegation/index.js'
 import {
   createMeshClient,
   type MeshClient,
@@ -10,7 +11,6 @@ import {
   type StoredMessage,
   taskScopeKey,
 } from '../../../src/mesh/index.js'
-import {claimerOf, type DelegatorOptions, startDelegator} from '../../../src/scheduler/index.js'
 import {delegationOfTask, readEvents, requireTask} from '../../../src/tasks/index.js'
 import {type LoggingProxy, loggingProxy} from '../../mesh/client/support/logging-proxy.js'
 import {type Plane, startPlane} from '../../mesh/control-plane/support/control-plane.js'

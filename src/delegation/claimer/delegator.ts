@@ -17,6 +17,7 @@ import {
   startMembership,
   taskScopeKey,
 } from '../../mesh/index.js'
+import type {Companion} from '../../scheduler/index.js'
 import {
   abandonedDelegations,
   beginDelegations,
@@ -37,7 +38,6 @@ import {
   toTask,
   updateDelegation,
 } from '../../tasks/index.js'
-import type {Companion} from '../loop/daemon.js'
 import {acceptResult, failDelegation, stagingFolder} from './accept-result.js'
 import {claimerOf, replyAgentOf} from './envelope.js'
 import {type Held, log, redacted} from './held.js'

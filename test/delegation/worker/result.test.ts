@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {failureResult, fitResult, successResult} from '../../../src/delegation/worker/result.js'
 import {SvcError} from '../../../src/errors/index.js'
 import {registerSecret} from '../../../src/log/index.js'
 import {readResult} from '../../../src/mesh/index.js'
-import {failureResult, fitResult, successResult} from '../../../src/scheduler/worker/result.js'
 
 const task = {idempotency_key: 'orch-remote-4-1', task_id: 4, exec_lease_id: '17', fence_token: 17, replyTo: '9'}
 const run = {node: 'worker-1', durationMs: 12.4, output: undefined}

@@ -2,6 +2,7 @@ import {createHash, randomUUID} from 'node:crypto'
 import {existsSync} from 'node:fs'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
+import {runWorker, type WorkerEvent, type WorkerOptions} from '../../../../src/delegation/index.js'
 import {resolveEndpoint} from '../../../../src/inference-client/index.js'
 import {
   cancelKey,
@@ -17,7 +18,6 @@ import {
   type StoredMessage,
   taskScopeKey,
 } from '../../../../src/mesh/index.js'
-import {runWorker, type WorkerEvent, type WorkerOptions} from '../../../../src/scheduler/index.js'
 import {resolveOrchestratorConfig} from '../../../../src/tasks/index.js'
 import {type PlaneOptions, startPlane} from '../../../mesh/control-plane/support/control-plane.js'
 import {temporaryFolder} from '../../../support/temporary.js'

@@ -1,5 +1,6 @@
 import {join} from 'node:path'
 import {MeshHttpError, type RemoteResult} from '../../mesh/index.js'
+import {settleOutcome} from '../../scheduler/index.js'
 import {
   chargeAgent,
   type DelegationRow,
@@ -13,7 +14,6 @@ import {
   type Usage,
   updateDelegation,
 } from '../../tasks/index.js'
-import {settleOutcome} from '../loop/settle-outcome.js'
 import {
   type BlobStore,
   RemoteFileError,
