@@ -87,24 +87,6 @@ export {
 } from './context/context-store.js'
 export {evidenceOfSession, taskEnvelope} from './context/evidence-context.js'
 export {DaemonLease, takeLease} from './daemon/lease.js'
-export {
-  beginDelegations,
-  endDelegation,
-  fallBack,
-  recordLease,
-  recordRelay,
-  recordStart,
-} from './delegation/delegate.js'
-export {
-  abandonedDelegations,
-  type DelegationRow,
-  delegationOfTask,
-  delegationWithKey,
-  heldTask,
-  isOpen,
-  openDelegations,
-  updateDelegation,
-} from './delegation/delegation-rows.js'
 export {type Award, awardsOf} from './events/awards.js'
 export {emitCost, type Usage} from './events/cost.js'
 export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
@@ -162,6 +144,7 @@ export {deleteNodePoll, federationCache, type NodePoll, remoteNodes, writeNodePo
 export {claimTask} from './run/claim-task.js'
 export {completeTask} from './run/complete-task.js'
 export {recoverRuns} from './run/recover-runs.js'
+export {continueRemoteRun, type RemoteRun, startRemoteRuns} from './run/remote-run.js'
 export {lostRuns, startRuns} from './run/start-runs.js'
 export {TaskRun} from './run/task-run.js'
 export {scanText} from './scan/scan-text.js'

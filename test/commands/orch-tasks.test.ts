@@ -6,10 +6,10 @@ import {execa} from 'execa'
 import {SvcError} from '../../src/errors/index.js'
 import type {StatusReport} from '../../src/orchestrator/index.js'
 import {KeptOutput} from '../../src/process/index.js'
-import {beginDelegations, type EventRecord, type Task} from '../../src/tasks/index.js'
+import {type EventRecord, startRemoteRuns, type Task} from '../../src/tasks/index.js'
+import {delegating} from '../delegation/claimer/remote-world.js'
 import {done, type Script, ScriptedProcessor, startDaemon} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
-import {delegating} from '../delegation/claimer/remote-world.js'
 import {assertFits, jsonLines, orchWorkspace, until} from '../support/orch-workspace.js'
 import {svcBinary} from '../support/svc.js'
 
@@ -174,8 +174,8 @@ describe('svc orch tasks', {concurrency: 3}, () => {
     await text(['orch', 'claim'])
     assert.equal(await text(['orch', 'tasks', '--remote']), 'No tasks.\n')
     const orchestrator = await openTestOrchestrator(t, {root: cwd})
-    const node = {owner: 'mesh:1', claimer: 'orch', receiver: '2', replyTo: '3', limit: 8}
-    orchestrator.store.transaction(() => beginDelegations(orchestrator, node))
+    const delegateOf = ({id}: {id: number}) => ({idempotency_key: `key-${id}`, claimer_node_id: 'orch'})
+    orchestrator.store.transaction(() => startRemoteRuns(orchestrator, {owner: 'mesh:1', limit: 8, delegateOf}))
     const held = async (...args: string[]) =>
       (await tasks('--remote', ...args)).map(({id, status}) => [id, status]) as [number, string][]
     assert.deepEqual(await held(), [

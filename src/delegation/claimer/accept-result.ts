@@ -1,19 +1,8 @@
 import {join} from 'node:path'
 import {MeshHttpError, type RemoteResult} from '../../mesh/index.js'
-import {settleOutcome} from '../../scheduler/index.js'
-import {
-  chargeAgent,
-  type DelegationRow,
-  endDelegation,
-  failTask,
-  heldTask,
-  recordStart,
-  type TaskContext,
-  TaskRun,
-  toTask,
-  type Usage,
-  updateDelegation,
-} from '../../tasks/index.js'
+import type {TaskContext, Usage} from '../../tasks/index.js'
+import type {Delegation} from '../delegation.js'
+import type {DelegationRow} from '../rows.js'
 import {
   type BlobStore,
   RemoteFileError,
@@ -23,10 +12,8 @@ import {
   restoreFiles,
 } from './remote-files.js'
 
-export interface Acceptance {
+interface Acceptance {
   client: BlobStore
-  /** Runs a transaction under the lease of the daemon. */
-  write<T>(change: () => T): Promise<T>
   signal: AbortSignal
 }
 
@@ -35,67 +22,48 @@ export const stagingFolder = ({root}: Pick<TaskContext, 'root'>, {id}: Delegatio
   join(root, '.svc', 'remote', String(id))
 
 /**
- * Stores the result of a worker for a task that is held for the delegation. The written files enter the workspace before
+ * Stores the result of a worker for a task that waits for its delegation. The written files enter the workspace before
  * the completion gates judge it, and the former ones are restored if the result is not accepted.
  * @throws MeshHttpError, the errors of the store and of files; the result can then be stored later
  */
 export async function acceptResult(
   context: TaskContext,
-  acceptance: Acceptance,
-  row: DelegationRow,
+  {client, signal}: Acceptance,
+  delegation: Delegation,
   result: RemoteResult,
 ): Promise<void> {
-  const {client, write, signal} = acceptance
-  if (!result.success)
-    return write(() => failDelegation(context, row, result.error ?? result.result ?? 'remote task failed', result))
+  const {usage} = usageOf(result)
+  if (!result.success) return delegation.fail(result.error ?? result.result ?? 'remote task failed', usage)
   const {root} = context
-  const task = heldTask(context, row)
-  if (task === undefined) return write(() => failDelegation(context, row, ''))
+  const row = delegation.heldRow()
+  if (row === undefined) return delegation.fail('')
+  const {run} = delegation
   const written = result.files ?? []
   const folder = stagingFolder(context, row)
   try {
-    await receiveFiles(folder, written, toTask(task).file_manifest, client)
+    await receiveFiles(folder, written, run.task.file_manifest, client)
     await requireUnchanged(root, written, JSON.parse(row.inputs_json))
   } catch (error) {
     if (!(error instanceof RemoteFileError || (error instanceof MeshHttpError && error.isMissing))) throw error
     await restoreFiles(root, folder, [])
-    return write(() => failDelegation(context, row, error.message, result))
+    return delegation.fail(error.message, usage)
   }
   let isCompleted = false
   try {
     if (written.length > 0) {
       // From here on, a crash restores the files, and the result is read again.
-      await write(() => updateDelegation(context, row.id, {applying_json: JSON.stringify(written)}))
+      await delegation.markReplaced(written)
       await replaceFiles(root, folder, written)
     }
     const {worker_node_id: worker, exec_lease_id, duration_ms, output} = result
     const details = {...result.details, remote: {worker_node_id: worker, exec_lease_id, duration_ms}}
     const text = result.result ?? ''
-    const run = new TaskRun(context, {task: toTask(task), generation: row.generation})
     const judged = await run.judge({...details, text}, {signal})
-    isCompleted = await write(() => {
-      recordStart(context, row, {worker, output})
-      const completion = settleOutcome(context, run, judged, {text, details, ...usageOf(result)})
-      endDelegation(context, row, 'done')
-      return completion.outcome === 'completed'
-    })
+    isCompleted = await delegation.settle(judged, {worker, output, outcome: {text, details, ...usageOf(result)}})
   } finally {
     await restoreFiles(root, folder, isCompleted ? [] : written)
-    if (!isCompleted && written.length > 0) await write(() => updateDelegation(context, row.id, {applying_json: null}))
+    if (!isCompleted && written.length > 0) await delegation.markReplaced(null)
   }
-}
-
-/** Fails the task of a delegation. If it is no longer held for the delegation, only the delegation ends. */
-export function failDelegation(context: TaskContext, row: DelegationRow, reason: string, result?: RemoteResult): void {
-  const task = heldTask(context, row)
-  if (task === undefined) {
-    endDelegation(context, row, 'cancelled', 'orchestrator_cancel')
-    return
-  }
-  const usage = result === undefined ? undefined : usageOf(result).usage
-  if (usage !== undefined) chargeAgent(context, task.agent_id, usage, task.id)
-  failTask(context, row.task_id, reason, {generation: row.generation})
-  endDelegation(context, row, 'done', 'failed')
 }
 
 /** Usage as reported by the worker; a record of it that is incomplete is not charged. */

@@ -1,12 +1,6 @@
 import {watchStore} from '../../store/index.js'
-import {
-  type Accepted,
-  delegationOfTask,
-  labelOf,
-  requireRow,
-  runningDaemon,
-  type TaskContext,
-} from '../../tasks/index.js'
+import {type Accepted, labelOf, requireRow, runningDaemon, type TaskContext} from '../../tasks/index.js'
+import {delegationOfTask} from '../rows.js'
 
 /** Checks without a reported write, ms: a write of another machine is not reported. */
 const pollMs = 250

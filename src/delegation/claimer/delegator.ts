@@ -18,30 +18,12 @@ import {
   taskScopeKey,
 } from '../../mesh/index.js'
 import type {Companion} from '../../scheduler/index.js'
-import {
-  abandonedDelegations,
-  beginDelegations,
-  canDelegate,
-  type DaemonLease,
-  type DelegationRow,
-  delegationWithKey,
-  endDelegation,
-  failTask,
-  fallBack,
-  heldTask,
-  isOpen,
-  openDelegations,
-  type PlacementReason,
-  recordStart,
-  runLimit,
-  type TaskContext,
-  toTask,
-  updateDelegation,
-} from '../../tasks/index.js'
-import {acceptResult, failDelegation, stagingFolder} from './accept-result.js'
+import {canDelegate, type DaemonLease, lostRuns, type PlacementReason, type TaskContext} from '../../tasks/index.js'
+import {Delegation} from '../delegation.js'
+import {rowWithKey} from '../rows.js'
+import {acceptResult, stagingFolder} from './accept-result.js'
+import {claimerLog, redacted} from './claimer-log.js'
 import {claimerOf, replyAgentOf} from './envelope.js'
-import {type Held, log, redacted} from './held.js'
-import {lostNodePolicy} from './lost-node.js'
 import {restoreFiles} from './remote-files.js'
 import {sendTask} from './send-task.js'
 import {type Sign, WorkerInbox} from './worker-inbox.js'
@@ -64,8 +46,6 @@ export interface DelegatorOptions {
 const defaultConcurrency = 8
 /** Attempts to store a result whose files cannot be downloaded or written. */
 const mostAttempts = 5
-/** Added to the time limit of a task for the messages, ms. */
-const graceMs = 30_000
 /** Interval between checks of the deadlines, ms. */
 const checkMs = 1000
 
@@ -88,9 +68,9 @@ class DelegatorLoop {
   readonly #context: TaskContext
   readonly #options: DelegatorOptions
   readonly #ending = new AbortController()
-  readonly #held = new Map<string, Held>()
+  /** Delegations that are not over, by key. */
+  readonly #open = new Map<string, Delegation>()
   readonly #work = new Set<Promise<void>>()
-  readonly #monotonic: () => number
   readonly #claimer: string
   readonly #reply: string
   readonly #inbox: WorkerInbox
@@ -103,7 +83,6 @@ class DelegatorLoop {
   constructor(context: TaskContext, options: DelegatorOptions) {
     this.#context = context
     this.#options = options
-    this.#monotonic = options.monotonic ?? (() => performance.now())
     this.#claimer = claimerOf(context)
     this.#reply = replyAgentOf(context.config, this.#claimer)
     this.#inbox = new WorkerInbox({
@@ -119,8 +98,8 @@ class DelegatorLoop {
   }
 
   start(): void {
-    const open = openDelegations(this.#context)
-    for (const row of open) this.#run(this.#restore(row))
+    const open = Delegation.open(this.#daemon)
+    for (const delegation of open) this.#run(this.#restore(delegation))
     if (open.length > 0 || canDelegate(this.#context.config)) {
       this.#join()
       this.#run(this.#inbox.poll())
@@ -133,7 +112,7 @@ class DelegatorLoop {
     this.#ending.abort()
     clearInterval(this.#timer)
     await Promise.allSettled([...this.#work])
-    for (const {holding} of this.#held.values()) holding?.abandon()
+    for (const {lease} of this.#open.values()) lease?.abandon()
     await this.#membership?.done
     await this.#options.client.close()
   }
@@ -150,7 +129,7 @@ class DelegatorLoop {
         this.#begin()
       } catch (error) {
         // The next call tries again; a daemon that cannot go on ends by itself.
-        log().debug({err: error}, 'cannot look for tasks to delegate')
+        claimerLog().debug({err: error}, 'cannot look for tasks to delegate')
       }
     })
   }
@@ -159,7 +138,7 @@ class DelegatorLoop {
   #run(work: Promise<void>): void {
     const tracked = work
       .catch((error: unknown) => {
-        if (!this.#ending.signal.aborted) log().warn({err: error}, 'delegation failed')
+        if (!this.#ending.signal.aborted) claimerLog().warn({err: error}, 'delegation failed')
       })
       .finally(() => this.#work.delete(tracked))
     this.#work.add(tracked)
@@ -169,22 +148,21 @@ class DelegatorLoop {
     return this.#context.config
   }
 
-  /** Writes under the daemon's lease. */
-  #write<T>(write: () => T): Promise<T> {
-    return this.#options.lease.write(write)
+  get #daemon() {
+    const {lease, monotonic = () => performance.now()} = this.#options
+    return {context: this.#context, lease, monotonic}
   }
 
   #begin(): void {
-    const {concurrency = defaultConcurrency, lease} = this.#options
+    const {concurrency = defaultConcurrency} = this.#options
     const receiver = this.#config.meshRemoteExecuteReceiverAgent
     const limit = concurrency - this.#sending
     if (limit <= 0 || receiver === undefined || !canDelegate(this.#config)) return
-    const delegator = {owner: `mesh:${lease.fence}`, claimer: this.#claimer, receiver, replyTo: this.#reply, limit}
-    const rows = lease.transaction(() => beginDelegations(this.#context, delegator))
-    for (const row of rows) {
+    const parties = {claimer: this.#claimer, receiver, replyTo: this.#reply}
+    for (const delegation of Delegation.begin(this.#daemon, {...parties, limit})) {
       this.#sending++
       this.#run(
-        this.#send(row).finally(() => {
+        this.#send(delegation).finally(() => {
           this.#sending--
           this.wake()
         }),
@@ -217,58 +195,37 @@ class DelegatorLoop {
   }
 
   /** Sends a task. A failure queues it for a local agent. */
-  async #send(row: DelegationRow): Promise<void> {
+  async #send(delegation: Delegation): Promise<void> {
     const {client, env} = this.#options
-    const held = this.#hold(row)
+    this.#open.set(delegation.key, delegation)
     const sending = {
       client,
       env,
-      write: <T>(change: () => T) => this.#write(change),
       join: () => this.#join(),
-      acquire: () => this.#acquire(held, row.task_uid),
-      monotonic: this.#monotonic,
+      acquire: () => this.#acquire(delegation),
       signal: this.#ending.signal,
     }
     try {
-      const end = await sendTask(this.#context, sending, held, row)
-      if (end === 'moved') await this.#fallBack(held, moved)
-      else if (end !== 'sent') await this.#fallBack(held, 'no node has the GPU memory', end)
+      const end = await sendTask(this.#context, sending, delegation)
+      if (end === 'moved') await this.#fallBack(delegation, moved)
+      else if (end !== 'sent') await this.#fallBack(delegation, 'no node has the GPU memory', end)
     } catch (error) {
       // A stopped daemon leaves the rest to the next one.
-      if (this.#ending.signal.aborted || held.isBusy) return
-      log().info({task_id: row.task_id, err: redacted(client, error)}, 'task was not sent to another node')
-      await this.#fallBack(held, error instanceof LeaseLoss ? leaseLost : SvcError.from(error).code)
+      if (this.#ending.signal.aborted || delegation.isBusy) return
+      const facts = {task_id: delegation.run.task.id, err: redacted(client, error)}
+      claimerLog().info(facts, 'task was not sent to another node')
+      await this.#fallBack(delegation, error instanceof LeaseLoss ? leaseLost : SvcError.from(error).code)
     }
-  }
-
-  #hold(row: DelegationRow): Held {
-    const at = this.#monotonic()
-    const found = heldTask(this.#context, row)
-    const task = found === undefined ? undefined : toTask(found)
-    const {ms} = runLimit(this.#config, {...task, ...task?.budget})
-    const policy = () => lostNodePolicy(this.#config, task?.lost_node)
-    const held: Held = {
-      key: row.idempotency_key,
-      taskId: row.task_id,
-      seenMs: at,
-      deadlineMs: at + ms + graceMs + policy().afterMs,
-      policy,
-      isStarted: row.state === 'started',
-      isBusy: false,
-      attempts: 0,
-    }
-    this.#held.set(held.key, held)
-    return held
   }
 
   /** Acquires the lease of a task. If the control plane does not know the claimer, it joins first. */
-  async #acquire(held: Held, uid: string): Promise<HeldLease> {
+  async #acquire(delegation: Delegation): Promise<HeldLease> {
     const hold = () =>
       holdLease(this.#options.client, {
         claimer: this.#claimer,
-        scopeKey: taskScopeKey(uid),
-        monotonic: this.#monotonic,
-        onLost: (loss) => this.#run(this.#onLeaseLost(held, loss)),
+        scopeKey: taskScopeKey(delegation.run.task.uid),
+        monotonic: this.#daemon.monotonic,
+        onLost: (loss) => this.#run(this.#onLeaseLost(delegation, loss)),
       })
     try {
       return await hold()
@@ -283,131 +240,104 @@ class DelegatorLoop {
    * Ends a delegation without a result: queues its task for a local agent if it still waits for the delegation, cancels
    * it at the worker, and releases the lease.
    */
-  async #fallBack(held: Held, detail: string, reason: PlacementReason = relayError): Promise<void> {
-    held.isBusy = true
-    const row = delegationWithKey(this.#context, held.key)
-    await this.#write(() => fallBack(this.#context, held.key, reason, detail))
+  async #fallBack(delegation: Delegation, detail: string, reason: PlacementReason = relayError): Promise<void> {
+    await delegation.fallBack(reason, detail)
     // What may have reached a worker is cancelled, whatever is known about it.
-    if (row !== undefined && row.lease_id !== null) await this.#cancel(row, detail)
-    await this.#forget(held)
+    if (delegation.isLeased) await this.#cancel(delegation, detail)
+    await this.#forget(delegation)
   }
 
-  async #forget(held: Held): Promise<void> {
-    this.#held.delete(held.key)
-    await held.holding?.release()
+  async #forget(delegation: Delegation): Promise<void> {
+    this.#open.delete(delegation.key)
+    await delegation.lease?.release()
   }
 
   /** Asks the worker to stop; advisory, because its result would not be accepted. */
-  async #cancel(row: DelegationRow, reason: string): Promise<void> {
+  async #cancel({key, run, parties}: Delegation, reason: string): Promise<void> {
     const {client} = this.#options
-    const {idempotency_key: key, task_id: taskId} = row
+    const {id: taskId} = run.task
     try {
       await client.deliver({
-        senderAgentId: row.reply_to_agent_id,
-        receiverAgentId: row.receiver_agent_id,
+        senderAgentId: parties.replyTo,
+        receiverAgentId: parties.receiver,
         messageType: remoteTypes.cancel,
         payload: JSON.stringify({idempotency_key: key, task_id: taskId, reason}),
         idempotencyKey: cancelKey(taskId, key),
         priority: cancelPriority,
       })
     } catch (error) {
-      log().info(
-        {task_id: taskId, err: redacted(this.#options.client, error)},
-        'cannot cancel the task on the other node',
-      )
+      const facts = {task_id: taskId, err: redacted(client, error)}
+      claimerLog().info(facts, 'cannot cancel the task on the other node')
     }
   }
 
   /** Ends the delegations whose tasks no longer wait for them. */
   #endMoved(): void {
-    if (this.#held.size === 0) return
-    for (const key of abandonedDelegations(this.#context)) {
-      const held = this.#held.get(key)
-      if (held !== undefined && !held.isBusy) this.#run(this.#fallBack(held, moved))
-    }
+    const leased = [...this.#open.values()].filter(({isLeased, isBusy}) => isLeased && !isBusy)
+    const lost = new Set(
+      lostRuns(
+        this.#context,
+        leased.map(({run}) => run),
+      ),
+    )
+    for (const delegation of leased) if (lost.has(delegation.run)) this.#run(this.#fallBack(delegation, moved))
   }
 
   /** A lost lease may already have a result, which counts if it was sent before the loss. */
-  async #onLeaseLost(held: Held, loss: LeaseLoss): Promise<void> {
-    if (this.#ending.signal.aborted || held.isBusy) return
-    log().warn({task_id: held.taskId, reason: loss.reason}, 'lease of a delegated task lost')
+  async #onLeaseLost(delegation: Delegation, loss: LeaseLoss): Promise<void> {
+    if (this.#ending.signal.aborted || delegation.isBusy) return
+    const facts = {task_id: delegation.run.task.id, reason: loss.reason}
+    claimerLog().warn(facts, 'lease of a delegated task lost')
     await this.#inbox.read(0).catch(() => undefined)
-    if (!held.isBusy) await this.#fallBack(held, leaseLost)
+    if (!delegation.isBusy) await this.#fallBack(delegation, leaseLost)
   }
 
   /** Ends delegations without a sign of life, and tasks that take longer than their limit. */
   #checkDeadlines(): void {
-    const at = this.#monotonic()
-    for (const held of this.#held.values()) {
-      if (held.isBusy || held.holding === undefined) continue
-      if (at >= held.deadlineMs) this.#run(this.#timeOut(held))
-      else if (this.#isLost(held, at)) this.#run(this.#fallBack(held, 'no_sign_of_life'))
+    for (const delegation of this.#open.values()) {
+      if (delegation.isBusy || delegation.lease === undefined) continue
+      if (delegation.isOverdue()) this.#run(this.#timeOut(delegation))
+      else if (delegation.isLost()) this.#run(this.#fallBack(delegation, 'no_sign_of_life'))
     }
   }
 
-  /** A task that no worker starts is always lost; a started one is redelivered if its worker is to be replaced. */
-  #isLost({seenMs, isStarted, policy}: Held, at: number): boolean {
-    const {afterMs, replaces} = policy()
-    return at - seenMs >= afterMs && !(isStarted && replaces)
-  }
-
-  async #timeOut(held: Held): Promise<void> {
-    held.isBusy = true
-    const row = delegationWithKey(this.#context, held.key)
-    if (row !== undefined) {
-      await this.#write(() => {
-        if (heldTask(this.#context, row) !== undefined)
-          failTask(this.#context, row.task_id, 'timeout', {generation: row.generation})
-        endDelegation(this.#context, row, 'cancelled', 'timeout')
-      })
-      await this.#cancel(row, 'timeout')
-    }
-    await this.#forget(held)
+  async #timeOut(delegation: Delegation): Promise<void> {
+    await delegation.timeOut()
+    await this.#cancel(delegation, 'timeout')
+    await this.#forget(delegation)
   }
 
   /**
    * Continues a delegation of the previous daemon. One whose envelope was not delivered falls back; another is held
    * under its lease, or falls back if that has ended.
    */
-  async #restore(row: DelegationRow): Promise<void> {
-    const held = this.#hold(row)
+  async #restore(delegation: Delegation): Promise<void> {
+    this.#open.set(delegation.key, delegation)
+    const {row} = delegation
     if (row.applying_json !== null) {
       await restoreFiles(this.#context.root, stagingFolder(this.#context, row), JSON.parse(row.applying_json))
-      await this.#write(() => updateDelegation(this.#context, row.id, {applying_json: null}))
+      await delegation.markReplaced(null)
     }
-    if (heldTask(this.#context, row) === undefined) return this.#fallBack(held, moved)
+    if (!delegation.isWaiting()) return this.#fallBack(delegation, moved)
     try {
       await this.#join()
-      const holding = await this.#acquire(held, row.task_uid)
-      held.holding = holding
-      const isSame = row.lease_id === null || holding.lease.lease_id === row.lease_id
+      const lease = await this.#acquire(delegation)
+      delegation.lease = lease
+      const isSame = row.lease_id === null || lease.lease.lease_id === row.lease_id
       if (isSame && row.message_id !== null) return
       // The envelope may have been delivered before the previous daemon died: falling back cancels it.
       if (!isSame) await this.#inbox.read(0)
     } catch (error) {
       if (this.#ending.signal.aborted) return
-      log().info({task_id: row.task_id, err: redacted(this.#options.client, error)}, 'cannot restore a delegated task')
+      const facts = {task_id: delegation.run.task.id, err: redacted(this.#options.client, error)}
+      claimerLog().info(facts, 'cannot restore a delegated task')
     }
-    if (!held.isBusy && !this.#ending.signal.aborted) await this.#fallBack(held, 'daemon_restarted')
+    if (!delegation.isBusy && !this.#ending.signal.aborted) await this.#fallBack(delegation, 'daemon_restarted')
   }
 
-  async #onSign(read: Sign): Promise<void> {
-    const row = this.#openRow(read)
-    if (row === undefined) return
-    const held = this.#held.get(row.idempotency_key)
-    if (held !== undefined) {
-      held.seenMs = this.#monotonic()
-      held.isStarted = true
-    }
-    const {worker_node_id: worker, output} = read
-    if (row.state !== 'started' || row.worker_node_id !== (worker ?? row.worker_node_id) || output)
-      await this.#write(() => recordStart(this.#context, row, {worker, output}))
-  }
-
-  /** The open delegation that a message belongs to, if it was sent under its lease. */
-  #openRow({idempotency_key: key, exec_lease_id: lease}: {idempotency_key: string; exec_lease_id?: string}) {
-    const row = delegationWithKey(this.#context, key)
-    return row !== undefined && isOpen(row) && row.state !== 'granting' && lease === row.lease_id ? row : undefined
+  async #onSign(sign: Sign): Promise<void> {
+    const delegation = this.#open.get(sign.idempotency_key)
+    if (delegation?.isOpenFor(sign)) await delegation.start({worker: sign.worker_node_id, output: sign.output})
   }
 
   /**
@@ -415,47 +345,32 @@ class DelegatorLoop {
    * changes nothing.
    */
   async #onResult(message: StoredMessage, result: RemoteResult): Promise<void> {
-    const row = this.#openRow(result)
-    const held = this.#held.get(result.idempotency_key)
-    if (held?.isBusy) return
-    const isForeign = row === undefined || held === undefined || heldTask(this.#context, row) === undefined
-    if (isForeign || this.#isReplaced(held, row, result)) {
-      const known = delegationWithKey(this.#context, result.idempotency_key)
-      const what = known?.state === 'done' ? 'duplicate_result' : 'late_result_ignored'
-      log().info({event: what, message_id: message.id, task_id: result.task_id}, 'result of a delegated task ignored')
+    const delegation = this.#open.get(result.idempotency_key)
+    if (delegation?.isBusy) return
+    if (!delegation?.accepts(result)) {
+      const isDone = rowWithKey(this.#context, result.idempotency_key)?.state === 'done'
+      const facts = {message_id: message.id, task_id: result.task_id}
+      const event = isDone ? 'duplicate_result' : 'late_result_ignored'
+      claimerLog().info({event, ...facts}, 'result of a delegated task ignored')
       await this.#inbox.ack(message)
       return
     }
-    held.isBusy = true
+    const {client} = this.#options
     try {
-      const {client} = this.#options
-      const write = <T>(change: () => T) => this.#write(change)
-      await acceptResult(this.#context, {client, write, signal: this.#ending.signal}, row, result)
+      await delegation.store(() =>
+        acceptResult(this.#context, {client, signal: this.#ending.signal}, delegation, result),
+      )
     } catch (error) {
-      held.isBusy = false
       if (this.#ending.signal.aborted) return
-      held.attempts++
-      log().warn(
-        {task_id: row.task_id, err: redacted(this.#options.client, error)},
-        'cannot store the result of a delegated task yet',
-      )
+      delegation.attempts++
+      const reason = redacted(client, error)
+      const facts = {task_id: delegation.run.task.id, err: reason}
+      claimerLog().warn(facts, 'cannot store the result of a delegated task yet')
       // The message stays in the inbox, and is read again after a pause.
-      if (held.attempts < mostAttempts) throw error
-      held.isBusy = true
-      await this.#write(() =>
-        failDelegation(this.#context, row, `its result cannot be stored: ${redacted(this.#options.client, error)}`),
-      )
+      if (delegation.attempts < mostAttempts) throw error
+      await delegation.fail(`its result cannot be stored: ${reason}`)
     }
     await this.#inbox.ack(message)
-    await this.#forget(held)
-  }
-
-  /** True if another worker has started the task after the sender, and its result is to be kept. */
-  #isReplaced(
-    {policy}: Held,
-    {worker_node_id: current}: DelegationRow,
-    {worker_node_id: sender}: RemoteResult,
-  ): boolean {
-    return policy().reconcile === 'keep_replacement' && current !== null && current !== sender
+    await this.#forget(delegation)
   }
 }

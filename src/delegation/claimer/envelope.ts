@@ -1,7 +1,6 @@
 import {createHash} from 'node:crypto'
 import {claimerId, type RemoteEnvelope, type RemoteWork} from '../../mesh/index.js'
 import {
-  type DelegationRow,
   type OrchestratorConfig,
   runLimit,
   type Task,
@@ -9,6 +8,7 @@ import {
   taskEnvelope,
   withoutUndefined,
 } from '../../tasks/index.js'
+import type {DelegationRow} from '../rows.js'
 import type {SentFile} from './remote-files.js'
 
 /** The envelope of a delegation. A command is never sent: the worker runs its own template of that name. */

@@ -1,39 +1,25 @@
-import {SvcError} from '../../errors/index.js'
 import {type HeldLease, LeaseLoss, listEveryNode, type MeshClient, remoteTypes, sealSecrets} from '../../mesh/index.js'
 import {
-  type DelegationRow,
   decidePlacement,
-  delegationWithKey,
-  heldTask,
   type PlacementReason,
   parseCapabilities,
-  recordLease,
-  recordRelay,
   remoteHint,
   secretValues,
   type Task,
   type TaskContext,
-  type TaskRow,
-  TaskRun,
-  toTask,
-  updateDelegation,
 } from '../../tasks/index.js'
+import type {Delegation} from '../delegation.js'
 import {envelopeOf} from './envelope.js'
-import type {Held} from './held.js'
 import {sendFiles} from './remote-files.js'
 
-export interface Sending {
+interface Sending {
   client: MeshClient
   /** Environment of this process, with the values of secrets. */
   env: Readonly<Record<string, string | undefined>>
-  /** Runs a transaction under the lease of the daemon. */
-  write<T>(change: () => T): Promise<T>
   /** Joins the mesh as the claimer, unless it has joined. */
   join(): Promise<void>
   /** Acquires the lease of the task. */
   acquire(): Promise<HeldLease>
-  /** Monotonic clock, ms. */
-  monotonic(): number
   signal: AbortSignal
 }
 
@@ -44,54 +30,45 @@ export interface Sending {
  */
 export async function sendTask(
   context: TaskContext,
-  {client, env, write, join, acquire, monotonic, signal}: Sending,
-  held: Held,
-  row: DelegationRow,
+  {client, env, join, acquire, signal}: Sending,
+  delegation: Delegation,
 ): Promise<'sent' | 'moved' | PlacementReason> {
-  const {idempotency_key: key} = row
-  const task = toTask(taskOf(context, row))
+  const task = delegation.requireTask()
   const jwePayload = await sealedSecrets(context, task, env)
-  await new TaskRun(context, {task, generation: row.generation}).baseline()
+  await delegation.run.baseline()
   await join()
   const missing = await withoutMemory(context, {client, signal}, task.capability_requirements?.min_vram_mb)
   if (missing !== undefined) return missing
-  held.holding = await acquire()
-  const lease = held.holding.lease.lease_id
-  if (!(await write(() => recordLease(context, key, lease)))) return 'moved'
+  const lease = await acquire()
+  if (!(await delegation.hold(lease))) return 'moved'
   const files = await sendFiles(context.root, task.file_manifest, client)
-  const inputs = Object.fromEntries(files.flatMap(({path, sha256}) => (sha256 === undefined ? [] : [[path, sha256]])))
-  await write(() => updateDelegation(context, row.id, {inputs_json: JSON.stringify(inputs)}))
-  const current = delegationWithKey(context, key) ?? row
-  if (!held.holding.isHeld) throw held.holding.ended.reason ?? new LeaseLoss('deadline', undefined)
-  if (heldTask(context, current) === undefined) return 'moved'
+  await delegation.storeInputs(
+    Object.fromEntries(files.flatMap(({path, sha256}) => (sha256 === undefined ? [] : [[path, sha256]]))),
+  )
+  if (!lease.isHeld) throw lease.ended.reason ?? new LeaseLoss('deadline', undefined)
+  const row = delegation.heldRow()
+  if (row === undefined) return 'moved'
   const {message_id: message} = await client.deliver(
     {
       senderAgentId: row.reply_to_agent_id,
       receiverAgentId: row.receiver_agent_id,
       messageType: remoteTypes.envelope,
-      payload: JSON.stringify(envelopeOf(context, task, current, files)),
-      idempotencyKey: key,
+      payload: JSON.stringify(envelopeOf(context, task, row, files)),
+      idempotencyKey: delegation.key,
       requirements: task.capability_requirements,
       jwePayload,
     },
     // An envelope without its lease would be of no use to a worker.
-    {signal: AbortSignal.any([signal, held.holding.ended])},
+    {signal: AbortSignal.any([signal, lease.ended])},
   )
-  held.seenMs = monotonic()
-  return (await write(() => recordRelay(context, key, message))) ? 'sent' : 'moved'
+  delegation.delivered()
+  return (await delegation.relay(message)) ? 'sent' : 'moved'
 }
 
 /** The secrets of a command, encrypted for the worker; undefined if it has none. */
 async function sealedSecrets({config}: TaskContext, {exec}: Task, env: Sending['env']): Promise<string | undefined> {
   if (exec?.secrets === undefined || exec.secrets.length === 0) return undefined
   return sealSecrets(config.meshSecrets.secretboxKey, secretValues(exec, env))
-}
-
-function taskOf(context: TaskContext, row: DelegationRow): TaskRow {
-  const task = heldTask(context, row)
-  if (task === undefined)
-    throw new SvcError('claim_lost', {task: row.task_uid, generation: row.generation, current: 0, status: 'Queued'})
-  return task
 }
 
 /** The reason to run a task here because no node has the GPU memory that it needs. An unknown list is sufficient. */

@@ -11,7 +11,7 @@ import {
   type StoredMessage,
 } from '../../mesh/index.js'
 import type {OrchestratorConfig} from '../../tasks/index.js'
-import {log, redacted} from './held.js'
+import {claimerLog, redacted} from './claimer-log.js'
 
 /** A message that shows that the worker is alive. */
 export interface Sign {
@@ -58,7 +58,7 @@ export class WorkerInbox {
         if (isIdle) await sleep(jittered(config().meshRemoteResultPollIntervalSecs * 100), undefined, {signal})
       } catch (error) {
         if (signal.aborted) return
-        log().debug({err: redacted(client, error)}, 'cannot read the results of delegated tasks')
+        claimerLog().debug({err: redacted(client, error)}, 'cannot read the results of delegated tasks')
         const pauseMs = jittered(config().meshRemoteResultPollIntervalSecs * 1000)
         await sleep(pauseMs, undefined, {signal}).catch(() => undefined)
       }
@@ -110,7 +110,7 @@ export class WorkerInbox {
       this.#sightings.set(message.id, seen)
       if (seen < mostSightings) return
       this.#sightings.delete(message.id)
-      log().warn({message_id: message.id, type: message.message_type}, 'a message of a worker cannot be read')
+      claimerLog().warn({message_id: message.id, type: message.message_type}, 'a message of a worker cannot be read')
       await this.ack(message)
     }
   }

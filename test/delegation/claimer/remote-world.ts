@@ -1,5 +1,6 @@
 import type {TestContext} from 'node:test'
 import {claimerOf, type DelegatorOptions, startDelegator} from '../../../src/delegation/index.js'
+import {delegationOfTask} from '../../../src/delegation/rows.js'
 import {
   createMeshClient,
   type MeshClient,
@@ -11,7 +12,7 @@ import {
   type StoredMessage,
   taskScopeKey,
 } from '../../../src/mesh/index.js'
-import {delegationOfTask, readEvents, requireTask} from '../../../src/tasks/index.js'
+import {readEvents, requireTask} from '../../../src/tasks/index.js'
 import {type LoggingProxy, loggingProxy} from '../../mesh/client/support/logging-proxy.js'
 import {type Plane, startPlane} from '../../mesh/control-plane/support/control-plane.js'
 import {type RunningDaemon, ScriptedProcessor, startDaemon} from '../../orchestrator/support/daemon.js'

@@ -13,23 +13,26 @@ export const mutations = {
       module: 'src/delegation/claimer/delegator.js',
       changes: [
         [
-          "return row !== undefined && isOpen(row) && row.state !== 'granting' && lease === row.lease_id ? row : undefined",
-          'return row',
+          'const delegation = this.#open.get(result.idempotency_key);\n        if (delegation?.isBusy)\n            return;',
+          `const row = rowWithKey(this.#context, result.idempotency_key);
+        const claim = row && requireTask(this.#context, row.task_id).generation;
+        const delegation =
+          row && new Delegation(this.#daemon, row, continueRemoteRun(this.#context, row.task_id, claim));
+        if (delegation) delegation.lease = this.#open.get(delegation.key)?.lease;`,
         ],
-        [
-          'const held = this.#held.get(result.idempotency_key);\n        if (held?.isBusy)\n            return;',
-          'const held = this.#held.get(result.idempotency_key) ?? (row && this.#hold(row));\n        if (row) row.generation = requireTask(this.#context, row.task_id).generation;',
-        ],
-        ['import { abandonedDelegations,', 'import { requireTask, abandonedDelegations,'],
+        ['import { canDelegate,', 'import { continueRemoteRun, requireTask, canDelegate,'],
       ],
     },
     {
-      module: 'src/tasks/delegation/delegation-rows.js',
+      module: 'src/delegation/delegation.js',
       changes: [
+        ["row !== undefined && isOpen(row) && row.state !== 'granting' && lease === row.lease_id", 'row !== undefined'],
         [
-          "row.status === 'InProgress' && row.claim_generation === generation && isOpen({ state })",
-          "!['Completed', 'Failed', 'Cancelled'].includes(row.status)",
+          'row !== undefined && isOpen(row) && this.run.held() !== undefined ? row',
+          `row !== undefined &&
+          !['Completed', 'Failed', 'Cancelled'].includes(requireTask(this.#daemon.context, row.task_id).status) ? row`,
         ],
+        ['import { continueRemoteRun,', 'import { requireTask, continueRemoteRun,'],
       ],
     },
   ],
@@ -54,7 +57,7 @@ export const mutations = {
   'hold-lost-on-restart': [
     {
       module: 'src/delegation/claimer/delegator.js',
-      changes: [['for (const row of open)\n            this.#run(this.#restore(row));', '']],
+      changes: [['for (const delegation of open)\n            this.#run(this.#restore(delegation));', '']],
     },
   ],
 

@@ -1,12 +1,12 @@
-import type {TaskContext} from '../base/context.js'
-import {requireRow, type TaskRow} from '../lifecycle/task-rows.js'
+import type {TaskContext} from '../tasks/index.js'
 
 /**
- * States of a delegation. `granting`: the lease is being acquired; `held`: the lease is held; `relayed`: the control
+ * Stored states of a delegation. `granting`: the lease is being acquired; `held`: the lease is held; `relayed`: the control
  * plane has the envelope; `started`: a worker runs the task. The others are final: `superseded` means that the task runs
  * here instead.
  */
-export type DelegationState = 'granting' | 'held' | 'relayed' | 'started' | 'done' | 'superseded' | 'cancelled'
+export type StoredState = 'granting' | 'held' | 'relayed' | 'started' | FinalState
+export type FinalState = 'done' | 'superseded' | 'cancelled'
 
 /** A row of `mesh_delegations`: one attempt to run a task on another node. Times are Unix milliseconds. */
 export interface DelegationRow {
@@ -17,7 +17,7 @@ export interface DelegationRow {
   /** Generation of the claim under which the result is accepted. */
   generation: number
   idempotency_key: string
-  state: DelegationState
+  state: StoredState
   claimer_node_id: string
   receiver_agent_id: string
   reply_to_agent_id: string
@@ -34,27 +34,37 @@ export interface DelegationRow {
   updated_at_ms: number
 }
 
-const openStates = "('granting', 'held', 'relayed', 'started')"
+type NewRow = Pick<
+  DelegationRow,
+  | 'task_id'
+  | 'task_uid'
+  | 'generation'
+  | 'idempotency_key'
+  | 'claimer_node_id'
+  | 'receiver_agent_id'
+  | 'reply_to_agent_id'
+>
+
+/** Inserts a row in the state `granting`. */
+export function insertRow({store, repositoryId, now}: TaskContext, row: NewRow): void {
+  store.run(
+    `INSERT INTO mesh_delegations (repository_id, task_id, task_uid, generation, idempotency_key, state, claimer_node_id,
+  receiver_agent_id, reply_to_agent_id, created_at_ms, updated_at_ms)
+VALUES (@repository, @task_id, @task_uid, @generation, @idempotency_key, 'granting', @claimer_node_id,
+  @receiver_agent_id, @reply_to_agent_id, @now, @now)`,
+    {...row, repository: repositoryId, now: now()},
+  )
+}
 
 /** Delegations that are not over, oldest first. */
-export const openDelegations = ({store, repositoryId}: TaskContext): DelegationRow[] =>
+export const openRows = ({store, repositoryId}: TaskContext): DelegationRow[] =>
   store.all<DelegationRow>(
-    `SELECT * FROM mesh_delegations WHERE repository_id = ? AND state IN ${openStates} ORDER BY id`,
+    `SELECT * FROM mesh_delegations
+WHERE repository_id = ? AND state IN ('granting', 'held', 'relayed', 'started') ORDER BY id`,
     [repositoryId],
   )
 
-/** Keys of open delegations under a lease whose tasks no longer wait for them. */
-export const abandonedDelegations = ({store, repositoryId}: TaskContext): string[] =>
-  store
-    .all<{idempotency_key: string}>(
-      `SELECT d.idempotency_key FROM mesh_delegations d JOIN orch_tasks t ON t.id = d.task_id
-WHERE d.repository_id = ? AND d.state IN ${openStates} AND d.lease_id IS NOT NULL
-  AND (t.status <> 'InProgress' OR t.claim_generation <> d.generation)`,
-      [repositoryId],
-    )
-    .map(({idempotency_key: key}) => key)
-
-export const delegationWithKey = ({store, repositoryId}: TaskContext, key: string): DelegationRow | undefined =>
+export const rowWithKey = ({store, repositoryId}: TaskContext, key: string): DelegationRow | undefined =>
   store.get<DelegationRow>('SELECT * FROM mesh_delegations WHERE repository_id = ? AND idempotency_key = ?', [
     repositoryId,
     key,
@@ -77,17 +87,10 @@ type Changes = Partial<
   >
 >
 
-export function updateDelegation({store, now}: TaskContext, id: number, changes: Changes): void {
+export function updateRow({store, now}: TaskContext, id: number, changes: Changes): void {
   const names = Object.keys(changes)
   store.run(
     `UPDATE mesh_delegations SET ${names.map((name) => `${name} = ?, `).join('')}updated_at_ms = ? WHERE id = ?`,
     [...Object.values(changes), now(), id],
   )
-}
-
-/** The task of a delegation, if the delegation still owns it. */
-export function heldTask(context: TaskContext, {task_id, generation, state}: DelegationRow): TaskRow | undefined {
-  const row = requireRow(context, task_id)
-  const isHeld = row.status === 'InProgress' && row.claim_generation === generation && isOpen({state})
-  return isHeld ? row : undefined
 }

@@ -1,4 +1,4 @@
-import type {OrchestratorConfig, Task} from '../../tasks/index.js'
+import type {OrchestratorConfig, Task} from '../tasks/index.js'
 
 /** What happens when no worker shows a sign of life. */
 export interface LostNodePolicy {
