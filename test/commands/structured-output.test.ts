@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import {after, before, describe, it} from 'node:test'
+import {createOpenAICompatible} from '@ai-sdk/openai-compatible'
+import {ChatOpenAI} from '@langchain/openai'
+import {generateObject, generateText, Output, streamObject} from 'ai'
 import {Ollama} from 'ollama'
 import OpenAI, {BadRequestError} from 'openai'
+import * as z from 'zod'
 import {sharedData, skipWithout} from '../support/project.js'
 import {type RunningServer, startServer} from '../support/server.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
@@ -15,6 +19,8 @@ const schema = {
   required: ['name', 'age'],
   additionalProperties: false,
 }
+
+const person = z.object({name: z.string().max(10), age: z.int().min(0).max(120)})
 
 function assertPerson(text: string | undefined = ''): void {
   const person = JSON.parse(text) as {name: string; age: number}
@@ -74,6 +80,47 @@ describe('structured output', {skip: skipWithout('stories260K')}, () => {
       streamed,
       choices.map(({message}) => message.content),
     )
+  })
+
+  it('is a value of the schema to withStructuredOutput of LangChain, from JSON Schema and Zod', async () => {
+    const chat = new ChatOpenAI({
+      model,
+      apiKey: 'none',
+      configuration: {baseURL: `${server.baseUrl}/v1`},
+      temperature: 1.5,
+      maxTokens: 200,
+      maxRetries: 0,
+    })
+    for (const each of [schema, person])
+      for (const method of ['jsonSchema', undefined] as const) {
+        const structured = chat.withStructuredOutput<object>(each, {
+          name: 'person',
+          strict: true,
+          ...(method && {method}),
+        })
+        assertPerson(JSON.stringify(await structured.invoke('Once upon a time')))
+      }
+  })
+
+  it('is a value of the schema to generateObject, streamObject and Output of the AI SDK', async () => {
+    const provider = createOpenAICompatible({
+      name: 'svc',
+      baseURL: `${server.baseUrl}/v1`,
+      supportsStructuredOutputs: true,
+    })
+    const asked = {model: provider(model), prompt: 'Once', temperature: 1.5, maxOutputTokens: 200, maxRetries: 0}
+    const {object, finishReason} = await generateObject({...asked, schema: person})
+    assert.equal(finishReason, 'stop')
+    assertPerson(JSON.stringify(object))
+    const streamed = streamObject({...asked, schema: person})
+    let last: unknown
+    for await (const part of streamed.partialObjectStream) last = part
+    assertPerson(JSON.stringify(last))
+    assert.deepEqual(await streamed.object, last)
+    const {output} = await generateText({...asked, output: Output.object({schema: person})})
+    assertPerson(JSON.stringify(output))
+    const choice = await generateText({...asked, output: Output.choice({options: ['north', 'south']})})
+    assert.match(choice.output, /^(north|south)$/)
   })
 
   it('matches the fields of vLLM and llama.cpp', async () => {
