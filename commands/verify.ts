@@ -30,7 +30,7 @@ const known = {
   text: 'hello and welcome to your own machine',
 }
 
-/** Memory for saved beginnings of prompts, bytes. */
+/** Memory for saved prompt prefixes, bytes. */
 const prefixBytes = 64_000_000
 
 /** A model on this machine. */

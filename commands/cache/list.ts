@@ -4,7 +4,7 @@ import type {CacheListV1} from '../../src/contracts/index.js'
 export default class CacheList extends SvcCommand<typeof CacheList> {
   static override summary = 'List cached files that were made from models.'
   static override description =
-    `The cache contains weights of 8 or 4 bits, whisper.cpp models in another format, and beginnings of prompts. It is in ~/.cache/svc/derived
+    `The cache contains weights of 8 or 4 bits, whisper.cpp models in another format, and prompt prefixes. It is in ~/.cache/svc/derived
 (XDG_CACHE_HOME), or in derived/ of SVC_SPEECH_CACHE_DIR. Downloaded models are not in this cache.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',

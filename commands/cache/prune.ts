@@ -5,7 +5,7 @@ import type {CachePruneV1} from '../../src/contracts/index.js'
 const defaultAgeMs = 30 * 86_400_000
 
 export default class CachePrune extends SvcCommand<typeof CachePrune> {
-  static override summary = 'Delete cached files that were not used lately.'
+  static override summary = 'Delete cache files that are no longer used.'
   static override description =
     `Deletes weights of 8 or 4 bits and converted models that no command has loaded for 30 days, and the partial files of
 commands that were interrupted. The next command that needs deleted files creates them again. Downloaded models and files

@@ -2,7 +2,7 @@ import {controlUrlFlag, formatMeshStats, MeshCommand} from '../../src/cli/index.
 import type {MeshStatsV1} from '../../src/contracts/index.js'
 
 export default class MeshStats extends MeshCommand<typeof MeshStats> {
-  static override summary = 'Show the numbers of nodes, leases and messages.'
+  static override summary = 'Count nodes, leases and messages.'
   static override description =
     `Counts the nodes and active leases of a mesh, the messages that no node has claimed, by kind and priority, and dead
 letters. A growing age of the oldest pending message means that no node accepts it. Requires a token of the role

@@ -3,7 +3,7 @@ import {OrchCommand} from '../../src/cli/index.js'
 import type {Replay} from '../../src/workflow/index.js'
 
 export default class WorkflowReplay extends OrchCommand<typeof WorkflowReplay> {
-  static override summary = 'Evaluate a run again from its recorded results.'
+  static override summary = 'Replay a run from its recorded results.'
   static override description =
     `Nothing is executed or written. The exit status is 1 if the evaluation does not reproduce the outcome of the run.`
   static override examples = ['<%= config.bin %> <%= command.id %> wf-release-0b7c']

@@ -28,7 +28,7 @@ export default class WorkflowSignal extends OrchCommand<typeof WorkflowSignal> {
     const value =
       reject === undefined ? parsePayload(payload && (await this.textOf(payload))) : {approved: false, reason: reject}
     const sent = modules.workflows.sendSignal(orchestrator, {run, key, payload: value, isPerson: true})
-    await this.output.result(sent, () => `signal ${key} sent to ${run}`)
+    await this.output.result(sent, () => `Sent signal ${key} to ${run}.`)
   }
 }
 

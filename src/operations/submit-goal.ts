@@ -46,5 +46,7 @@ async function submitPlan(
 /** Waits until it is decided where a task runs that another node may run. */
 function placed<A extends Accepted>({modules, orchestrator, signal}: OperationContext, accepted: A): A | Promise<A> {
   if (!modules.tasks.canDelegate(orchestrator.config)) return accepted
-  return modules.delegation.awaitPlacement(orchestrator, accepted, signal).then((decided) => ({...accepted, ...decided}))
+  return modules.delegation
+    .awaitPlacement(orchestrator, accepted, signal)
+    .then((decided) => ({...accepted, ...decided}))
 }

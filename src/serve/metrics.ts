@@ -50,7 +50,7 @@ export class ServerMetrics {
       [
         'svc_prefix_files_total',
         'counter',
-        'Files with beginnings of prompts; ignored ones were unusable.',
+        'Files with prompt prefixes; ignored ones were unusable.',
         [
           ['{event="read"}', value('prefixFilesRead')],
           ['{event="written"}', value('prefixFilesWritten')],

@@ -23,7 +23,7 @@ export interface CacheEntry extends Omit<CacheDescription, 'kind'> {
 /** Names that svc gives to entries, their locks and partial folders. */
 const named = /^([0-9a-f]{32})(\.[0-9a-f]{8}\.new)?$/
 
-/** Folder in the cache with beginnings of prompts, and the names of its files. */
+/** Folder in the cache with prompt prefixes, and the names of its files. */
 export const prefixFolder = 'prefixes'
 const prefixNamed = /^[0-9a-f]{32}-[0-9a-f]{32}\.prefix$/
 

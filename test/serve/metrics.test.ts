@@ -21,7 +21,7 @@ svc_tokens_total{kind="completion"} 0
 # TYPE svc_drafted_tokens_total counter
 svc_drafted_tokens_total{result="accepted"} 0
 svc_drafted_tokens_total{result="rejected"} 0
-# HELP svc_prefix_files_total Files with beginnings of prompts; ignored ones were unusable.
+# HELP svc_prefix_files_total Files with prompt prefixes; ignored ones were unusable.
 # TYPE svc_prefix_files_total counter
 svc_prefix_files_total{event="read"} 0
 svc_prefix_files_total{event="written"} 0
@@ -73,7 +73,7 @@ svc_tokens_total{kind="completion"} 567
 # TYPE svc_drafted_tokens_total counter
 svc_drafted_tokens_total{result="accepted"} 30
 svc_drafted_tokens_total{result="rejected"} 12
-# HELP svc_prefix_files_total Files with beginnings of prompts; ignored ones were unusable.
+# HELP svc_prefix_files_total Files with prompt prefixes; ignored ones were unusable.
 # TYPE svc_prefix_files_total counter
 svc_prefix_files_total{event="read"} 4
 svc_prefix_files_total{event="written"} 5

@@ -33,7 +33,7 @@ describe('examples of workflows', () => {
       outputs.push(stdout)
     }
     assert.deepEqual(JSON.parse(outputs[1] ?? '').files.length, 2)
-    assert.deepEqual(outputs.slice(2), ['', 'signal publish sent to demo\n', 'v1.2.0\n'])
+    assert.deepEqual(outputs.slice(2), ['', 'Sent signal publish to demo.\n', 'v1.2.0\n'])
   })
 
   it('have results that match their contracts', async () => {

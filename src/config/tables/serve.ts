@@ -49,7 +49,7 @@ export const serveSettings = sectionSettings('serve', () => ({
     placeholder: 'MB',
     env: ['SVC_SERVE_PREFIX_CACHE'],
     default: 256,
-    doc: 'Memory for beginnings of prompts, so that only the rest of a longer one is computed; 0 disables it.',
+    doc: 'Memory for cached prompt prefixes; 0 disables it.',
   },
   prefixFiles: {
     type: integer({min: 0}),
@@ -58,7 +58,7 @@ export const serveSettings = sectionSettings('serve', () => ({
     placeholder: 'MB',
     env: ['SVC_SERVE_PREFIX_FILES'],
     default: 0,
-    doc: 'Disk space for beginnings of prompts that several requests share, to keep them across restarts; 0 disables it.',
+    doc: 'Disk space for prompt prefixes that several requests share, to keep them across restarts; 0 disables it.',
   },
   keepAlive: {
     type: integer({min: -1}),

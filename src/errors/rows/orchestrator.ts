@@ -60,7 +60,7 @@ export const orchestratorErrors = rows(() => ({
   context_full: conflict({
     message: (p: {limit: number}) =>
       `The context store is full: it has ${counted(p.limit, 'entry', 'entries')}, and none of them expires.`,
-    hint: 'Set entries that are no longer needed again, with a short ttl_secs.',
+    hint: 'To free space, overwrite entries that you no longer need with a short ttl_secs.',
   }),
   invalid_transition: conflict({
     message: (p: {task: string; from: string; to: string}) => `${p.task} is ${p.from} and cannot become ${p.to}.`,
