@@ -155,6 +155,7 @@ schema or grammar that cannot be enforced as a whole is refused.
     for await (const event of engine.generate(request, this.signal)) {
       firstTokenMs ??= performance.now() - started
       if (event.type === 'done') return {text, firstTokenMs, summary: event}
+      if (event.type !== 'text') continue
       text += event.text
       await this.output.piece(event.text)
     }

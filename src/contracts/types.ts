@@ -22,8 +22,8 @@ export interface GenerateV1 {
   precision: 'f32' | 'w8' | 'w4'
   /** Generated text, without the prompt and without the stop string. */
   text: string
-  /** stop: end token or stop string; length: max tokens or end of the context. */
-  finish_reason: 'stop' | 'length'
+  /** stop: end token or stop string; length: max tokens or end of the context; tool_calls: calls of tools. */
+  finish_reason: 'stop' | 'length' | 'tool_calls'
   /** Seed that reproduces the text. */
   seed: number
   prompt_tokens: number

@@ -16,6 +16,8 @@ export type Pattern =
 /** A context-free expression over lexemes. The language is exact: a lexeme may end at each place where its pattern matches. */
 export type Expression =
   | {readonly kind: 'lexeme'; readonly pattern: Pattern}
+  /** A special token, by its mark. No pattern matches it. */
+  | {readonly kind: 'special'; readonly mark: number}
   | {readonly kind: 'rule'; readonly name: string}
   | {readonly kind: 'sequence'; readonly parts: readonly Expression[]}
   | {readonly kind: 'either'; readonly options: readonly Expression[]}

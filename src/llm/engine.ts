@@ -11,6 +11,7 @@ import type {LoadOptions} from './language-model.js'
 import type {ModelDescription} from './model-description.js'
 import {maxPromptBytes, withinBytes} from './prompt.js'
 import {type PromptThread, startPromptThread} from './prompt-thread.js'
+import {readEvents} from './reply/read-events.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import type {WorkerAnswer, WorkerRequest, WorkerStart} from './worker.js'
 
@@ -94,7 +95,7 @@ interface Threads {
 
 async function* generate(
   {worker, encoder, description}: Threads,
-  {prompt, format, ...others}: GenerateRequest,
+  {prompt, format, tools, thinking, ...others}: GenerateRequest,
   ended: AbortSignal,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
@@ -103,11 +104,13 @@ async function* generate(
   const contextLength = Math.min(description.contextLength, others.contextLength ?? description.contextLength)
   // Reject a prompt with too many bytes before it is copied to the other thread.
   const bounded = withinBytes(prompt, maxPromptBytes(description.longestToken, contextLength), contextLength)
-  const {tokens, ...prepared} = await encoder.encode(
-    {prompt: bounded, ...(format === undefined ? {} : {format})},
-    contextLength,
-    stop,
-  )
+  const planned = {
+    prompt: bounded,
+    ...(format === undefined ? {} : {format}),
+    ...(tools === undefined ? {} : {tools}),
+    ...(thinking === undefined ? {} : {thinking}),
+  }
+  const {tokens, layout, ...prepared} = await encoder.plan(planned, contextLength, stop)
   const request: TokenRequest = {...others, ...prepared}
   const {port1: port, port2} = new MessageChannel()
   const queue = new EventQueue<GenerateEvent>(stop)
@@ -117,10 +120,7 @@ async function* generate(
   })
   worker.postMessage({type: 'generate', prompt: tokens, request, port: port2} satisfies WorkerRequest, [port2])
   try {
-    for await (const event of queue) {
-      yield event
-      if (event.type === 'done') return
-    }
+    yield* readEvents(queue, layout)
   } finally {
     port.postMessage('cancel')
     port.close()

@@ -61,14 +61,17 @@ export class Generation {
   constructor(
     {tokenizer, contextLength: modelContext, endTokens, topCount, rules}: GenerationModel,
     prompt: readonly number[],
-    {sampling, stop, maxTokens, topLogprobs, echo, contextLength = modelContext}: TokenRequest,
+    {sampling, stop, maxTokens, topLogprobs, echo, marks, contextLength = modelContext}: TokenRequest,
     constraint?: ReplyConstraint,
   ) {
     this.tokens = [...prompt]
     this.#promptTokens = prompt.length
     this.#tokenizer = tokenizer
     this.#endTokens = endTokens
-    this.#output = new OutputText(tokenizer, prompt, stop, {isExact: constraint !== undefined})
+    this.#output = new OutputText(tokenizer, prompt, stop, {
+      isExact: constraint !== undefined,
+      marks: new Map(marks),
+    })
     this.#constraint = constraint
     this.#topLogprobs = topLogprobs
     this.#echo = echo
@@ -232,7 +235,8 @@ export class Generation {
     const logprobs = this.#logprobs.filter(isDue).map(({scored}) => scored)
     if (text === '' && !(last && logprobs.length > 0)) return []
     this.#logprobs = this.#logprobs.filter((each) => !isDue(each))
-    return [{type: 'text', text, ...(this.#topLogprobs === undefined ? {} : {logprobs})}]
+    const tokens = this.completionTokens
+    return [{type: 'text', text, tokens, ...(this.#topLogprobs === undefined ? {} : {logprobs})}]
   }
 
   #scoredWith(token: number, {logprob, top}: ReturnType<typeof logProbabilities>): TokenLogprob {

@@ -19,14 +19,16 @@ import {openDecoder} from './decoder.js'
 import {topCount} from './decoder-graph.js'
 import {EventQueue} from './event-queue.js'
 import {readDecoderSpec} from './families/index.js'
-import {FormatReader, formatOptions} from './format-reader.js'
+import {GrammarReader, grammarOptions} from './grammar-reader.js'
 import {describeModel, type ModelDescription, recommendedSampling} from './model-description.js'
 import {readModelText} from './model-text.js'
 import {choosePrecision, type Precision, withQuantised} from './precision.js'
 import {PrefixCache} from './prefix-cache.js'
 import {PrefixStore} from './prefix-store.js'
 import {encodePrompt} from './prompt.js'
+import {readEvents} from './reply/read-events.js'
 import {ReplyConstraints} from './reply-constraint.js'
+import {ReplyPlanner} from './reply-planner.js'
 import {readReplyRules} from './reply-rules-config.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
@@ -87,6 +89,10 @@ function stateKey({config, adapter}: RunDirectory, weights: TensorMap, device: D
   return derivedKey([...files].sort(), `prefix ${packageVersion()} ${runtimeVersion} ${machine}`)
 }
 
+/** For models whose chat template does not write calls, or in an unknown form. */
+const toolNote =
+  'The chat template has no known form of tool calls. Tools are described in a message, and calls are JSON in <tool_call> tags.'
+
 const defaultContext = 8192
 const defaultSlots = 8
 const defaultQueue = 512
@@ -121,7 +127,8 @@ export async function loadLanguageModel(
     (tensor) => directory.tensors.has(tensor),
     lookup.ignoreConfigKeys,
   )
-  const {tokenizer, template, templateSource, ends} = await readModelText(directory, config, chatTemplate)
+  const text = await readModelText(directory, config, chatTemplate)
+  const {tokenizer, template, templateSource, style, ends} = text
   const {tensors} = directory
   const {generation} = directory.declarations
   const rules = readReplyRules(generation, directory)
@@ -163,10 +170,11 @@ export async function loadLanguageModel(
     counters,
   )
   const constraints = new ReplyConstraints(tokenizer, ends)
-  const formats = new FormatReader(formatOptions(directory, tokenizer, ends))
-  const available = ({contextLength: wanted = contextLength}: TokenRequest) => Math.min(contextLength, wanted)
+  const planner = new ReplyPlanner(text, new GrammarReader(grammarOptions(directory, tokenizer, ends)))
+  const available = ({contextLength: wanted = contextLength}: Pick<GenerateRequest, 'contextLength'>) =>
+    Math.min(contextLength, wanted)
   const encode: LanguageModel['encode'] = (request) =>
-    encodePrompt({tokenizer, template, contextLength: available(request)}, request.prompt)
+    encodePrompt({tokenizer, template, style, contextLength: available(request)}, request.prompt, undefined, request)
   const submit: LanguageModel['submit'] = (prompt, request, listener, signal) => {
     const unknown = prompt.find((token) => token >= spec.vocabSize)
     if (unknown !== undefined)
@@ -185,6 +193,8 @@ export async function loadLanguageModel(
       precision,
       template: templateSource,
       templateError: template?.error?.toRecord(),
+      abilities: {tools: style !== undefined, thinking: style?.thinking !== undefined, insert: false},
+      toolNote: style?.isNative === false ? toolNote : undefined,
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
       longestToken: tokenizer.longestToken,
       recommended: recommendedSampling(generation),
@@ -197,14 +207,10 @@ export async function loadLanguageModel(
       const abandoned = new AbortController()
       const queue = new EventQueue<GenerateEvent>(signal)
       const listener: Listener = {event: (event) => queue.push(event), fail: (error) => queue.fail(error)}
-      const {format} = request
-      const all = {...request, ...(format === undefined ? {} : {prepared: await formats.read(format)})}
-      submit(encode(request), all, listener, AbortSignal.any([signal, abandoned.signal]))
+      const {tokens, layout, ...prepared} = await planner.plan(request, available(request))
+      submit(tokens, {...request, ...prepared}, listener, AbortSignal.any([signal, abandoned.signal]))
       try {
-        for await (const event of queue) {
-          yield event
-          if (event.type === 'done') return
-        }
+        yield* readEvents(queue, layout)
       } finally {
         abandoned.abort()
       }

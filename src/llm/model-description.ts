@@ -32,6 +32,10 @@ export interface ModelDescription {
   template: string | undefined
   /** Set if the chat template is invalid. */
   templateError: ErrorRecord | undefined
+  /** What not every model can do: calls of tools, thinking, and inserting text before a suffix. */
+  abilities: {tools: boolean; thinking: boolean; insert: boolean}
+  /** How tools are written, if the chat template does not write them. */
+  toolNote: string | undefined
   /** Texts of the tokens that end a turn. */
   stop: string[]
   /** Length of the longest token, bytes. */
@@ -46,7 +50,15 @@ export interface ModelDescription {
 
 type FromDirectory = Omit<
   ModelDescription,
-  'contextLength' | 'precision' | 'template' | 'templateError' | 'stop' | 'longestToken' | 'recommended'
+  | 'contextLength'
+  | 'precision'
+  | 'template'
+  | 'templateError'
+  | 'abilities'
+  | 'toolNote'
+  | 'stop'
+  | 'longestToken'
+  | 'recommended'
 >
 
 /** Maximum size of a licence file, bytes; a larger one is ignored. */

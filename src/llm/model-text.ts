@@ -9,12 +9,15 @@ import {
   type Tokenizer,
 } from '../text/index.js'
 import {chatmlFormat, noFormat, type RunDirectory, readJsonObject} from '../weights/index.js'
+import {type ReplyStyle, readStyle} from './reply/style.js'
 
 /** Tokenizer and chat template of a model. */
 export interface ModelText {
   tokenizer: Tokenizer
   template: ChatTemplate | undefined
   templateSource: string | undefined
+  /** How replies are written; undefined without a template that works. */
+  style: ReplyStyle | undefined
   /** Tokens that end a reply. */
   ends: ReadonlySet<number>
 }
@@ -33,16 +36,19 @@ export async function readModelText(
   const tokenizer = createTokenizer(await readJsonObject(file), declarations.tokenizer, file)
   tokenizer.prepare()
   const text = {tokenizer, ends: endTokens(tokenizer, config, declarations.generation)}
-  if (requested === 'none') return {...text, template: undefined, templateSource: undefined}
+  const none = {...text, template: undefined, templateSource: undefined, style: undefined}
+  if (requested === 'none') return none
   const isChatml =
     promptFormat === chatmlFormat || (promptFormat !== noFormat && tokenizer.id('<|im_start|>') !== undefined)
   const found: DeclaredTemplate | undefined =
     requested === undefined ? declaredTemplate(declarations.template?.declared) : await readTemplate(requested)
   const declared = found ?? (isChatml ? chatml : undefined)
-  if (declared === undefined) return {...text, template: undefined, templateSource: undefined}
+  if (declared === undefined) return none
   const origin = requested ?? declarations.template?.file ?? file
   const template = new ChatTemplate(declared, origin, tokenizer.specialTokens)
-  return {...text, template, templateSource: typeof declared === 'string' ? declared : undefined}
+  const source = typeof declared === 'string' ? declared : undefined
+  const style = source === undefined || template.error !== undefined ? undefined : readStyle(template, source)
+  return {...text, template, templateSource: source, style}
 }
 
 async function readTemplate(file: string): Promise<string> {

@@ -1,23 +1,19 @@
 import {SvcError} from '../errors/index.js'
 import {startThread} from '../process/index.js'
 import {failure} from './failure.js'
-import type {EncodedPrompt, PromptAnswer, PromptQuestion, PromptThreadStart} from './prompt-worker.js'
-import type {GenerateRequest} from './request.js'
+import type {PromptAnswer, PromptQuestion, PromptThreadStart} from './prompt-worker.js'
+import type {PlannedRequest, ReplyPlan} from './reply-planner.js'
 
 /**
- * Encodes prompts with the model's tokenizer and chat template, and reads the formats of replies, in a separate thread, one
- * after the other.
+ * Encodes prompts with the model's tokenizer and chat template, and plans their replies, in a separate thread, one after the
+ * other.
  */
 export interface PromptThread {
   /**
-   * The tokens of a prompt, and the format of its reply.
-   * @throws what `encodePrompt` and `formatGrammar` throw; the reason of the signal
+   * The tokens of a prompt, and the plan of its reply.
+   * @throws what `ReplyPlanner.plan` throws; the reason of the signal
    */
-  encode(
-    request: Pick<GenerateRequest, 'prompt' | 'format'>,
-    contextLength: number,
-    signal: AbortSignal,
-  ): Promise<EncodedPrompt>
+  plan(request: PlannedRequest, contextLength: number, signal: AbortSignal): Promise<ReplyPlan>
   readonly exited: Promise<void>
   close(): Promise<void>
 }
@@ -26,7 +22,7 @@ export interface PromptThread {
 export async function startPromptThread(start: PromptThreadStart, signal?: AbortSignal): Promise<PromptThread> {
   const program = new URL('./prompt-worker.js', import.meta.url)
   const {worker, exited} = await startThread<undefined>(program, {data: start, failure, signal})
-  const waiting = new Map<number, {resolve: (encoded: EncodedPrompt) => void; reject: (error: unknown) => void}>()
+  const waiting = new Map<number, {resolve: (plan: ReplyPlan) => void; reject: (error: unknown) => void}>()
   let last = 0
   const rejectAll = (error: unknown) => {
     for (const {reject} of waiting.values()) reject(error)
@@ -42,7 +38,7 @@ export async function startPromptThread(start: PromptThreadStart, signal?: Abort
     else resolve?.(result)
   })
   return {
-    async encode({prompt, format}, contextLength, stop) {
+    async plan(request, contextLength, stop) {
       const id = ++last
       const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
       const onAbort = () => {
@@ -50,11 +46,11 @@ export async function startPromptThread(start: PromptThreadStart, signal?: Abort
         waiting.get(id)?.reject(stop.reason)
         waiting.delete(id)
       }
-      const encoded = new Promise<EncodedPrompt>((resolve, reject) => waiting.set(id, {resolve, reject}))
+      const planned = new Promise<ReplyPlan>((resolve, reject) => waiting.set(id, {resolve, reject}))
       stop.addEventListener('abort', onAbort, {once: true})
-      worker.postMessage({id, prompt, format, contextLength, cancelled} satisfies PromptQuestion)
+      worker.postMessage({id, request, contextLength, cancelled} satisfies PromptQuestion)
       try {
-        return await encoded
+        return await planned
       } finally {
         stop.removeEventListener('abort', onAbort)
       }

@@ -9,13 +9,16 @@ import {
   type Tokenizer,
   TooManyTokens,
 } from '../text/index.js'
-import type {Prompt} from './request.js'
+import {asTemplateTool, type ReplyStyle, withoutTools} from './reply/style.js'
+import type {GenerateRequest, Prompt} from './request.js'
 
 /** The parts of a model that encode prompts. */
 export interface PromptEncoder {
   tokenizer: Tokenizer
   /** Undefined if the model has none; then the messages of a conversation are joined with line breaks. */
   template: ChatTemplate | undefined
+  /** Undefined without a template that works. */
+  style?: ReplyStyle | undefined
   contextLength: number
 }
 
@@ -90,10 +93,16 @@ const droppable = (messages: readonly ChatMessage[]): number[] =>
 /**
  * Encodes a prompt.
  * @param check called regularly; its exception aborts the encoding
+ * @param reply tools and thinking, which a chat template writes
  * @throws prompt_missing, prompt_empty, prompt_too_long, chat_template_failed, chat_refused; bad_request if a word is too
  *   long
  */
-export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () => void): number[] {
+export function encodePrompt(
+  encoder: PromptEncoder,
+  prompt: Prompt,
+  check?: () => void,
+  reply: Pick<GenerateRequest, 'tools' | 'thinking'> = {},
+): number[] {
   const {tokenizer, contextLength} = encoder
   const maxTokens = countedContexts * contextLength
   const bounds = {maxTokens, ...(check === undefined ? {} : {check})}
@@ -115,7 +124,7 @@ export function encodePrompt(encoder: PromptEncoder, prompt: Prompt, check?: () 
     case 'chat': {
       const {context = [], messages, overflow, variables = {}} = prompt
       const encode = (selected: readonly ChatMessage[], limit: number) => {
-        const chat = {messages: selected, context, variables}
+        const chat = {messages: selected, context, variables, ...reply}
         return [...context, ...encodeChat(encoder, chat, {...bounds, maxTokens: limit - context.length})]
       }
       const count = (message: ChatMessage) =>
@@ -218,7 +227,7 @@ function firstGuess(
   return 0
 }
 
-interface Chat {
+interface Chat extends Pick<GenerateRequest, 'tools' | 'thinking'> {
   messages: readonly ChatMessage[]
   context: readonly number[]
   variables: TemplateVariables
@@ -226,12 +235,14 @@ interface Chat {
 
 /** The tokens that follow the context. */
 function encodeChat(
-  {tokenizer, template}: PromptEncoder,
-  {messages, context, variables}: Chat,
+  {tokenizer, template, style}: PromptEncoder,
+  {messages, context, variables, tools, thinking}: Chat,
   bounds: Omit<EncodeOptions, 'special'>,
 ): number[] {
   if (messages.every((message) => textOf(message) === '')) throw new SvcError('prompt_empty', {})
-  const guarded = messages.map((message) => mapMessage(message, tokenizer.guarded))
+  const isWritten = style !== undefined && !style.isNative && (tools !== undefined || !style.showsCalls)
+  const complete = isWritten ? withoutTools(style, messages, tools?.tools ?? []) : messages
+  const guarded = complete.map((message) => mapMessage(message, tokenizer.guarded))
   if (template === undefined) {
     if (messages.some(({tool_calls: calls}) => calls !== undefined))
       throw new SvcError('bad_request', {
@@ -242,15 +253,29 @@ function encodeChat(
     return tokenizer.encode(text, {...bounds, special: context.length === 0})
   }
   const guardedVariables = mapVariables(variables, tokenizer.guarded)
-  const text =
+  const listed = isWritten
+    ? undefined
+    : tools?.tools.map((tool) => mapVariables(asTemplateTool(tool), tokenizer.guarded))
+  const rendered =
     context.length === 0
-      ? template.render(guarded, guardedVariables)
+      ? template.render(guarded, guardedVariables, listed)
       : renderAfterContext(
-          (opening, following) => template.renderAfterAnswer(opening, following, guardedVariables),
+          (opening, following) => template.renderAfterAnswer(opening, following, guardedVariables, listed),
           guarded,
           tokenizer.decode(context),
         )
+  const isContinued = messages.at(-1)?.role === 'assistant'
+  const text = thinking?.enabled === false && !isContinued ? rendered + noThinking(rendered, style) : rendered
   return tokenizer.encode(text, {...bounds, special: false})
+}
+
+/** What follows a prompt so that the model does not think, if its template has no switch for that. */
+function noThinking(prompt: string, style: ReplyStyle | undefined): string {
+  if (style?.thinking === undefined) return ''
+  const {open, close} = style.thinking
+  const end = prompt.trimEnd()
+  if (end.endsWith(close)) return ''
+  return `${end.endsWith(open) ? '' : `${open}\n`}\n${close}\n\n`
 }
 
 /** Stands for the question in the context, whose text has no effect on what follows the answer. */

@@ -1,6 +1,7 @@
 import {deserialize} from 'node:v8'
 import {SvcError} from '../errors/index.js'
 import {
+  bytesOfMarked,
   type CompiledGrammar,
   type Constraint,
   type ConstraintSource,
@@ -136,9 +137,9 @@ export class ReplyConstraint {
     return refused === -1 ? draft : draft.slice(0, refused)
   }
 
-  /** Whether a text matches the format as a whole. @throws grammar_limit */
+  /** Whether a text, with marks for special tokens, matches the format as a whole. @throws grammar_limit */
   matches(text: string): boolean {
     const matcher = this.#compiled?.grammar.matcher()
-    return matcher?.accept(Buffer.from(text)) === true && matcher.isAccepting()
+    return matcher?.accept(bytesOfMarked(text)) === true && matcher.isAccepting()
   }
 }

@@ -2,6 +2,7 @@ import type {ReplyFormat} from '../grammar/index.js'
 import type {SamplingOptions} from '../sampling/index.js'
 import type {ChatMessage, TemplateVariables} from '../text/index.js'
 import type {PreparedFormat} from './prepared-format.js'
+import type {Thinking, ToolUse} from './tools.js'
 
 /** Start of the text to generate. */
 export type Prompt =
@@ -41,6 +42,10 @@ export interface GenerateRequest {
    * it is complete; with the finish reason `length`, it is only the beginning of a reply that matches.
    */
   format?: ReplyFormat
+  /** Tools that the reply may call instead; only in a conversation. Their arguments are always valid. */
+  tools?: ToolUse
+  /** Only in a conversation. Default: as the chat template and the model do. */
+  thinking?: Thinking
   /** Return the log-probability of each token and of this many alternatives; default: none. */
   topLogprobs?: number
   /**
@@ -52,9 +57,11 @@ export interface GenerateRequest {
   adapter?: boolean
 }
 
-/** A request whose prompt is tokenized separately, and whose format has been read. */
-export interface TokenRequest extends Omit<GenerateRequest, 'prompt' | 'format'> {
+/** A request whose prompt is tokenized separately, and whose format, tools and thinking have been read. */
+export interface TokenRequest extends Omit<GenerateRequest, 'prompt' | 'format' | 'tools' | 'thinking'> {
   prepared?: PreparedFormat
+  /** Special tokens that are part of the text, and the characters that stand for them there. */
+  marks?: readonly (readonly [token: number, character: string])[]
 }
 
 /** A token with its log-probability. Invalid UTF-8 is replaced in `token`, but not in `bytes`. */
@@ -78,12 +85,14 @@ export interface PromptToken extends Omit<ScoredToken, 'logprob'> {
 
 /** Outcome of a request. Durations are in ms. */
 export interface GenerateSummary {
-  /** `length`: the reply has been truncated; with a format, also by a stop string. */
-  finishReason: 'stop' | 'length'
+  /** `length`: the reply has been truncated; with a format, also by a stop string. `tool_calls`: it ends with calls. */
+  finishReason: 'stop' | 'length' | 'tool_calls'
   promptTokens: number
   /** Tokens of the prompt that were not computed, because they begin an earlier prompt. */
   cachedTokens: number
   completionTokens: number
+  /** Tokens of the reply with what the model thought, its tags included; absent if its model does not think. */
+  reasoningTokens?: number
   /** Tokens of prompt and reply, without a stop string, to continue from. */
   tokens: number[]
   /** From the arrival of the request to its start. */
@@ -96,9 +105,13 @@ export interface GenerateSummary {
 
 /**
  * An event of a generation. `prompt` is first and only sent with `echo`; `text` has the `logprobs` of the tokens since
- * the previous event; `done` is last.
+ * the previous event, and the number of tokens so far; `done` is last. A `call` of a tool is followed by its `arguments`, whose
+ * texts join to a JSON text that is complete after the last.
  */
 export type GenerateEvent =
   | {type: 'prompt'; text: string; logprobs?: PromptToken[]}
-  | {type: 'text'; text: string; logprobs?: TokenLogprob[]}
+  | {type: 'thinking'; text: string}
+  | {type: 'text'; text: string; tokens: number; logprobs?: TokenLogprob[]}
+  | {type: 'call'; index: number; id: string; name: string}
+  | {type: 'arguments'; index: number; text: string; isLast: boolean}
   | ({type: 'done'} & GenerateSummary)

@@ -15,25 +15,64 @@ export function logUnknown({log, id}: FastifyRequest, {unknown}: {unknown: reado
   if (unknown.length > 0) log.info({fields: unknown, id}, 'Ignored unknown fields.')
 }
 
+/** A call of a tool, with its arguments as a JSON text. */
+export interface ToolCallReply {
+  id: string
+  name: string
+  arguments: string
+}
+
 export interface CollectedReply {
   /** Only with `echo`. */
   prompt?: {text: string; logprobs?: PromptToken[]}
+  /** What the model thought. */
+  thinking?: string
   text: string
+  calls?: ToolCallReply[]
   logprobs?: TokenLogprob[]
   summary: GenerateSummary
+}
+
+/** Collects the events of calls. A call that is truncated is left out. */
+export class CallCollector {
+  #call: ToolCallReply | undefined
+
+  /** @returns the call that the event completes */
+  add(event: Extract<GenerateEvent, {type: 'call' | 'arguments'}>): ToolCallReply | undefined {
+    if (event.type === 'call') this.#call = {id: event.id, name: event.name, arguments: ''}
+    else if (this.#call !== undefined) {
+      this.#call.arguments += event.text
+      if (event.isLast) return this.#call
+    }
+    return undefined
+  }
 }
 
 /** Collects the events of one reply. */
 export class ReplyCollector {
   readonly #reply: Omit<CollectedReply, 'summary'> = {text: ''}
+  readonly #calls = new CallCollector()
   #summary: GenerateSummary | undefined
 
   add(event: GenerateEvent): void {
-    if (event.type === 'done') this.#summary = event
-    else if (event.type === 'prompt') this.#reply.prompt = event
-    else {
-      this.#reply.text += event.text
-      if (event.logprobs !== undefined) this.#reply.logprobs = [...(this.#reply.logprobs ?? []), ...event.logprobs]
+    switch (event.type) {
+      case 'done':
+        this.#summary = event
+        return
+      case 'prompt':
+        this.#reply.prompt = event
+        return
+      case 'thinking':
+        this.#reply.thinking = (this.#reply.thinking ?? '') + event.text
+        return
+      case 'text':
+        this.#reply.text += event.text
+        if (event.logprobs !== undefined) this.#reply.logprobs = [...(this.#reply.logprobs ?? []), ...event.logprobs]
+        return
+      default: {
+        const call = this.#calls.add(event)
+        if (call !== undefined) this.#reply.calls = [...(this.#reply.calls ?? []), call]
+      }
     }
   }
 

@@ -49,6 +49,7 @@ const [generate, chat, chatCompletions, completions] = routes
 const ollama = [generate, chat]
 const openai = [chatCompletions, completions]
 const withTemplate = [generate, chat, chatCompletions]
+const chats = [chat, chatCompletions]
 
 /**
  * Every field of the two APIs, and the common extensions of vLLM, llama.cpp and LM Studio. Requests are validated by this
@@ -101,10 +102,9 @@ export const requestFields: readonly FieldRow[] = [
   ...ignored([chatCompletions], 'messages[].refusal messages[].annotations messages[].content[].cache_control'),
 
   // Thinking.
-  ...limited(routes, 'think', [false], {what: 'thinking'}),
-  ...works([chatCompletions], 'reasoning_effort'),
+  ...works(withTemplate, 'think reasoning_effort'),
+  ...limited([completions], 'think', [false], {what: 'thinking'}),
   ...limited([completions], 'reasoning_effort', ['none'], {what: 'thinking'}),
-  ...refused(ollama, 'reasoning_effort', {use: 'think'}),
   ...refused(openai, 'reasoning thinking', {use: 'reasoning_effort'}),
   ...refused(ollama, 'reasoning thinking', {use: 'think'}),
   ...refused(withTemplate, 'enable_thinking', {use: 'chat_template_kwargs.enable_thinking'}),
@@ -163,11 +163,15 @@ export const requestFields: readonly FieldRow[] = [
   ...refused(routes, 'structured_outputs.structural_tag structured_outputs.whitespace_pattern'),
   ...refused(routes, 'guided_whitespace_pattern structural_tag'),
   ...ignored(routes, 'guided_decoding_backend'),
-  ...limited(routes, 'tools', [[]], {what: 'tools'}),
-  ...limited(routes, 'tool_choice', ['none', 'auto'], {what: 'tools'}),
+  ...works(chats, 'tools tools[].type tools[].function tools[].function.name tools[].function.description'),
+  ...works(chats, 'tools[].function.parameters tools[].function.strict tool_choice parallel_tool_calls'),
+  ...works(chats, 'tool_choice.type tool_choice.function tool_choice.function.name'),
+  ...limited([generate], 'tools', [[]], {what: 'tools', use: chat}),
+  ...limited([completions], 'tools', [[]], {what: 'tools', use: chatCompletions}),
+  ...limited([generate, completions], 'tool_choice', ['none', 'auto'], {what: 'tools'}),
   ...refused(routes, 'functions', {use: 'tools'}),
   ...refused(routes, 'function_call', {use: 'tool_choice'}),
-  ...ignored(routes, 'parallel_tool_calls', 'boolean'),
+  ...ignored([generate, completions], 'parallel_tool_calls', 'boolean'),
   ...refused(openai, 'web_search_options'),
   ...limited(openai, 'modalities', [['text']], {what: 'other modalities'}),
   ...refused(openai, 'audio mm_processor_kwargs media_io_kwargs'),

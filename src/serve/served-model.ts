@@ -25,6 +25,10 @@ export interface ServedModel {
   template: string | undefined
   /** Why the chat template cannot be used; the chat routes then answer with this error. */
   templateError: ErrorRecord | undefined
+  /** What not every model can do. */
+  abilities: {tools: boolean; thinking: boolean; insert: boolean}
+  /** How tools are written, if the chat template does not write them. */
+  toolNote: string | undefined
   /** Texts of the tokens that end a turn. */
   stop: readonly string[]
   adapted: boolean

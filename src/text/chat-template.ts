@@ -65,12 +65,18 @@ export class ChatTemplate {
   /**
    * The prompt for the assistant's next turn, or, if the last message is from the assistant, for the rest of that turn.
    * It contains special tokens as text.
+   * @param tools in the form of transformers
    * @throws chat_template_failed if the template is invalid; chat_refused if it rejects this conversation
    */
-  render(messages: readonly ChatMessage[], variables: TemplateVariables = {}): string {
+  render(
+    messages: readonly ChatMessage[],
+    variables: TemplateVariables = {},
+    tools?: readonly TemplateVariables[],
+  ): string {
     return this.#orRefused(() => {
-      if (messages.at(-1)?.role !== 'assistant') return this.#render(messages, true, variables)
-      const {before, after} = this.#renderMarked(messages, messages.length - 1, `${endMark} `, false, variables)
+      if (messages.at(-1)?.role !== 'assistant') return this.#render(messages, true, variables, tools)
+      const last = messages.length - 1
+      const {before, after} = this.#renderMarked(messages, last, `${endMark} `, false, variables, tools)
       // If the template trims messages, trailing white space of the message is dropped, as in transformers.
       return after.startsWith(' ') ? before : before.trimEnd()
     })
@@ -86,9 +92,12 @@ export class ChatTemplate {
     opening: readonly ChatMessage[],
     messages: readonly ChatMessage[],
     variables: TemplateVariables = {},
+    tools?: readonly TemplateVariables[],
   ): string {
     const conversation = [...opening, {role: 'assistant', content: ''} as const, ...messages]
-    return this.#orRefused(() => this.#renderMarked(conversation, opening.length, endMark, true, variables).after)
+    return this.#orRefused(
+      () => this.#renderMarked(conversation, opening.length, endMark, true, variables, tools).after,
+    )
   }
 
   /** Splits a conversation at the mark, which is written after one of its messages. */
@@ -98,13 +107,15 @@ export class ChatTemplate {
     mark: string,
     addGenerationPrompt: boolean,
     variables: TemplateVariables,
+    tools: readonly TemplateVariables[] | undefined,
   ): {before: string; after: string} {
     const clean = (text: string) => text.replaceAll(endMark, '\uFFFD')
     const marked = messages.map((each, i) => {
       const message = mapMessage(each, clean)
       return i === at ? {...message, content: (message.content ?? '') + mark} : message
     })
-    const text = this.#render(marked, addGenerationPrompt, mapVariables(variables, clean))
+    const cleanTools = tools?.map((tool) => mapVariables(tool, clean))
+    const text = this.#render(marked, addGenerationPrompt, mapVariables(variables, clean), cleanTools)
     const end = text.lastIndexOf(endMark)
     if (end === -1) throw new RefusedError('it omits the last message of the assistant')
     return {before: text.slice(0, end), after: text.slice(end + 1)}
@@ -134,12 +145,17 @@ export class ChatTemplate {
   }
 
   /** Variables as in transformers: tools and documents are always defined. */
-  #render(messages: readonly ChatMessage[], addGenerationPrompt: boolean, variables: TemplateVariables): string {
+  #render(
+    messages: readonly ChatMessage[],
+    addGenerationPrompt: boolean,
+    variables: TemplateVariables,
+    tools?: readonly TemplateVariables[],
+  ): string {
     return (this.#template as JinjaTemplate).render({
       ...this.#specials,
       ...variables,
       messages,
-      tools: null,
+      tools: tools ?? null,
       documents: null,
       add_generation_prompt: addGenerationPrompt,
     })

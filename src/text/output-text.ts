@@ -11,10 +11,20 @@ export class OutputText {
   readonly #specials: ReadonlySet<number>
   readonly #detokenizer: IncrementalDecoder
   readonly #stops: StopMatcher
+  readonly #marks: ReadonlyMap<number, string>
   #stopped = false
 
-  /** @param isExact whether the text is exactly the bytes of the tokens; default: as the tokenizer decodes them */
-  constructor(tokenizer: Tokenizer, prompt: readonly number[], stop: readonly string[], {isExact = false} = {}) {
+  /**
+   * @param isExact whether the text is exactly the bytes of the tokens; default: as the tokenizer decodes them
+   * @param marks texts that are returned for special tokens
+   */
+  constructor(
+    tokenizer: Tokenizer,
+    prompt: readonly number[],
+    stop: readonly string[],
+    {isExact = false, marks = new Map<number, string>()} = {},
+  ) {
+    this.#marks = marks
     this.#tokenizer = tokenizer
     this.#specials = specialsOf(tokenizer)
     this.#detokenizer = isExact ? createByteDecoder(tokenizer) : new Detokenizer(tokenizer, prompt)
@@ -55,7 +65,10 @@ export class OutputText {
   /** @param before text that precedes the name of the token */
   #matchName(token: number, before: string): string {
     const text = this.#match(this.#stops.push(before))
-    return this.#stopped ? text : text + this.#match(this.#stops.push(this.#tokenizer.bytes(token).toString(), true))
+    if (this.#stopped) return text
+    const named = text + this.#match(this.#stops.push(this.#tokenizer.bytes(token).toString(), true))
+    const mark = this.#marks.get(token)
+    return this.#stopped || mark === undefined ? named : named + this.#match(this.#stops.push(mark))
   }
 
   #match({text, stopped}: StopStep): string {

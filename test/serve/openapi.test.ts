@@ -12,9 +12,10 @@ import {version} from '../../src/serve/ollama/model.js'
 import {ollamaRoutes} from '../../src/serve/ollama/routes.js'
 import {openaiRoutes} from '../../src/serve/openai/routes.js'
 import {type Route, requestFields} from '../../src/serve/request-fields.js'
+import {chatml} from '../../src/text/index.js'
 import {openContract, type Received} from '../support/openapi.js'
 import {type RunningServer, startServer} from '../support/server.js'
-import {suiteFolder} from '../support/temporary.js'
+import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
 const contract = await openContract('serve/inference.openapi')
@@ -161,6 +162,8 @@ describe('the OpenAPI document of the inference server', () => {
 const few = {options: {num_predict: 3, seed: 1}}
 const user = [{role: 'user', content: 'Hi'}]
 
+const tool = {type: 'function', function: {name: 'clock', description: 'Returns the time'}}
+
 /** Successful requests by route. */
 const answered: readonly [path: string, body: object][] = [
   ['/api/show', {model: 'tiny'}],
@@ -215,6 +218,14 @@ const answered: readonly [path: string, body: object][] = [
     {json_schema: {type: 'boolean'}},
     {grammar: 'root ::= "a"'},
   ].map((field): [string, object] => ['/v1/chat/completions', {messages: user, max_tokens: 3, ...field}]),
+  ...[{}, {stream: true}, {stream: true, stream_options: {include_usage: true}}].map((field): [string, object] => [
+    '/v1/chat/completions',
+    {messages: user, max_tokens: 100, tools: [tool], tool_choice: 'required', parallel_tool_calls: false, ...field},
+  ]),
+  ...[{}, {stream: false}].map((field): [string, object] => [
+    '/api/chat',
+    {messages: user, tools: [tool], tool_choice: {type: 'function', function: {name: 'clock'}}, ...field},
+  ]),
   ['/v1/completions', {prompt: 'Hi', max_tokens: 3, response_format: {type: 'json_object'}}],
   ['/v1/completions', {prompt: 'Hi', max_tokens: 3}],
   ['/v1/completions', {prompt: ['Hi'], max_tokens: 3, n: 2, best_of: 2, logprobs: 2, echo: false}],
@@ -239,7 +250,7 @@ const malformed: readonly [path: string, body: object][] = [
   ['/api/chat', {messages: user, format: 'yaml'}],
   ['/api/generate', {prompt: 'x', format: true}],
   ['/api/generate', {prompt: 'x', guided_choice: []}],
-  ['/api/chat', {messages: user, think: true}],
+  ['/api/chat', {messages: user, think: 'x'}],
   ['/api/chat', {messages: user, keep_alive: '10'}],
   ['/api/chat', {messages: user, top_logprobs: 21}],
   ['/api/generate', {prompt: 7}],
@@ -291,7 +302,7 @@ const malformed: readonly [path: string, body: object][] = [
     {top_logprobs: 21, logprobs: true},
     {stream_options: {include_usage: 1}},
     {tools: [{}]},
-    {tool_choice: 'required'},
+    {tool_choice: 'any'},
     {functions: []},
     {function_call: 'auto'},
     {response_format: {}},
@@ -302,7 +313,7 @@ const malformed: readonly [path: string, body: object][] = [
     {structured_outputs: {regex: 5}},
     {guided_regex: 5},
     {reasoning_effort: 'huge'},
-    {think: true},
+    {think: 'x'},
     {chat_template_kwargs: {tools: []}},
     {modalities: ['audio']},
     {parallel_tool_calls: 1},
@@ -357,6 +368,7 @@ describe('responses of the inference server match its OpenAPI document', () => {
   let busy: RunningServer
   before(async () => {
     await writeTinyModel(model, {contextLength: 4096})
+    await writeFiles(model, {'chat_template.jinja': chatml})
     const args = ['--model', model, '--model-name', 'tiny']
     server = await startServer(args)
     busy = await startServer([...args, '--parallel', '1', '--queue', '0', '--api-key-env', 'KEY'], {

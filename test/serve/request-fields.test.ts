@@ -70,7 +70,20 @@ const examples: Readonly<Record<string, unknown>> = {
   'structured_outputs.choice': ['a', 'b'],
   'structured_outputs.grammar': 'start: "a"',
   'structured_outputs.json_object': true,
+  think: false,
   reasoning_effort: 'medium',
+  tools: [{type: 'function', function: {name: 'f'}}],
+  'tools[].type': 'function',
+  'tools[].function': {name: 'f'},
+  'tools[].function.name': 'f',
+  'tools[].function.description': 'Runs',
+  'tools[].function.parameters': schema,
+  'tools[].function.strict': true,
+  tool_choice: 'auto',
+  'tool_choice.type': 'function',
+  'tool_choice.function': {name: 'f'},
+  'tool_choice.function.name': 'f',
+  parallel_tool_calls: false,
   max_tokens: 1,
   max_completion_tokens: 1,
   stop: ['a', 'b', 'c', 'd', 'e'],
@@ -111,14 +124,21 @@ const examples: Readonly<Record<string, unknown>> = {
 const isExclusive = (path: string) =>
   /^(format|guided_(json|regex|choice|grammar)|json_schema|grammar|structured_outputs(\..*)?)$/.test(path)
 
+/** Valid values of the objects around fields; default: an empty object, or a list of parts of a message. */
+const surroundings: Readonly<Record<string, Body | Body[]>> = {
+  tools: [{type: 'function', function: {name: 'f'}}],
+  tool_choice: {type: 'function', function: {name: 'f'}},
+}
+
 /** The body with another field. */
 function withField(body: Body, path: string, value: unknown): Body {
   const [first = '', ...rest] = path.split('.')
   if (rest.length === 0) return {...body, [path]: value}
   const inner = rest.join('.')
-  if (!first.endsWith('[]')) return {...body, [first]: withField((body[first] ?? {}) as Body, inner, value)}
+  if (!first.endsWith('[]'))
+    return {...body, [first]: withField((body[first] ?? surroundings[first] ?? {}) as Body, inner, value)}
   const name = first.slice(0, -2)
-  const list = Array.isArray(body[name]) ? (body[name] as Body[]) : [{type: 'text', text: 'Hi'}]
+  const list = [body[name], surroundings[name]].find(Array.isArray) ?? [{type: 'text', text: 'Hi'}]
   return {...body, [name]: [withField(list[0] as Body, inner, value)]}
 }
 

@@ -55,7 +55,7 @@ export async function askAll(model: string, questions: readonly HeldOut[]): Prom
         } as const
         const sampling = {...defaultSampling, temperature: 0}
         for await (const event of engine.generate({prompt, maxTokens: 80, stop: [], sampling}))
-          if (event.type !== 'done') answer += event.text
+          if (event.type === 'text') answer += event.text
         return answer.includes(key) ? [] : [{id, question, answer}]
       }),
     )

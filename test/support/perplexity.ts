@@ -32,7 +32,7 @@ export async function generatedTokens(model: LanguageModel, count: number): Prom
     const sampling = {...defaultSampling, temperature: 1, topK: 0, topP: 1, seed: i + 1}
     let text = ''
     for await (const event of model.generate({prompt: {kind: 'beginning'}, maxTokens: 400, stop: [], sampling}))
-      if (event.type !== 'done') text += event.text
+      if (event.type === 'text') text += event.text
     return tokensOf(model, text).slice(0, 480)
   })
   return (await Promise.all(texts)).filter(({length}) => length > 10)

@@ -134,8 +134,9 @@ async function reply(engine: Engine, prompt: Prompt, signal: AbortSignal, maxTok
   const logprobs: TokenLogprob[] = []
   for await (const event of engine.generate(greedy(prompt, maxTokens), signal)) {
     if (event.type === 'done') return {summary: event, text, logprobs}
+    if (event.type !== 'text') continue
     text += event.text
-    if (event.type === 'text') logprobs.push(...(event.logprobs ?? []))
+    logprobs.push(...(event.logprobs ?? []))
   }
   throw new Error('The engine ended without a summary.')
 }

@@ -6,6 +6,7 @@ import {patternReader} from '../lexer/from-pattern.js'
 import {Lexer} from '../lexer/lexer.js'
 import {type Regex, Regexes} from '../lexer/regex.js'
 import {limits} from '../limits.js'
+import {bytesOfMark} from '../marks.js'
 import type {Steps} from '../steps.js'
 import {type Residual, Residuals} from './residual.js'
 
@@ -40,9 +41,9 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
     return number
   }
   const facts = (decide: Decision) => fixpoint(rules, numberOf, decide)
-  const matches = yield* facts((lexeme) => lexemes.of(lexeme).regex !== lexemes.regexes.nothing)
+  const matches = yield* facts((terminal) => lexemes.of(terminal).regex !== lexemes.regexes.nothing)
   if (matches[numberOf(start)] !== true) throw new SvcError('grammar_unsatisfiable', {})
-  const isNullable = yield* facts((lexeme) => lexemes.of(lexeme).regex.nullable)
+  const isNullable = yield* facts((terminal) => lexemes.of(terminal).regex.nullable)
   const residuals = new Residuals((rule) => isNullable[rule] === true)
   const numbered = new Map<Regex, number>()
   const lexemeOf = ({regex, continues}: Lexeme): Residual => {
@@ -53,7 +54,8 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
   const convert = (expression: Expression): Residual => {
     switch (expression.kind) {
       case 'lexeme':
-        return lexemeOf(lexemes.of(expression.pattern))
+      case 'special':
+        return lexemeOf(lexemes.of(expression))
       case 'rule': {
         const number = numberOf(expression.name)
         return matches[number] === true ? residuals.rule(number) : residuals.nothing
@@ -81,12 +83,12 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
 function* readLexemes(expressions: Iterable<Expression>) {
   const regexes = new Regexes()
   const regexOf = patternReader(regexes)
-  const read = new Map<Pattern, Regex>()
+  const read = new Map<Pattern | number, Regex>()
   const open = [...expressions]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.kind !== 'lexeme') for (const part of partsOf(next)) open.push(part)
-    else if (!read.has(next.pattern)) {
-      read.set(next.pattern, regexOf(next.pattern))
+    if (!isTerminal(next)) for (const part of partsOf(next)) open.push(part)
+    else if (!read.has(keyOf(next))) {
+      read.set(keyOf(next), next.kind === 'lexeme' ? regexOf(next.pattern) : regexes.text(latin1(next.mark)))
       yield
     }
   }
@@ -101,8 +103,17 @@ function* readLexemes(expressions: Iterable<Expression>) {
     known.set(regex, {regex: kept, continues: isAlive && continuations.canContinue(regex)})
     yield
   }
-  return {regexes, classes, of: (pattern: Pattern): Lexeme => known.get(read.get(pattern)!)!}
+  return {regexes, classes, of: (terminal: Terminal): Lexeme => known.get(read.get(keyOf(terminal))!)!}
 }
+
+const latin1 = (mark: number): string => Buffer.from(bytesOfMark(mark)).toString('latin1')
+
+type Terminal = Expression & {readonly kind: 'lexeme' | 'special'}
+
+const isTerminal = (expression: Expression): expression is Terminal =>
+  expression.kind === 'lexeme' || expression.kind === 'special'
+
+const keyOf = (terminal: Terminal): Pattern | number => (terminal.kind === 'lexeme' ? terminal.pattern : terminal.mark)
 
 const partsOf = (expression: Expression): readonly Expression[] => {
   if (expression.kind === 'sequence') return expression.parts
@@ -110,19 +121,20 @@ const partsOf = (expression: Expression): readonly Expression[] => {
   return expression.kind === 'repeat' ? [expression.part] : []
 }
 
-type Decision = (lexeme: Pattern) => boolean
+type Decision = (terminal: Terminal) => boolean
 
 /** A property that a rule has if all parts of one of its alternatives have it. */
 function* fixpoint(
   rules: ReadonlyMap<string, Expression>,
   numberOf: (name: string) => number,
-  ofLexeme: Decision,
+  ofTerminal: Decision,
 ): Steps<readonly boolean[]> {
   const has: boolean[] = []
   const holds = (expression: Expression): boolean => {
     switch (expression.kind) {
       case 'lexeme':
-        return ofLexeme(expression.pattern)
+      case 'special':
+        return ofTerminal(expression)
       case 'rule':
         return has[numberOf(expression.name)] === true
       case 'sequence':

@@ -41,6 +41,8 @@ export function replaced(expression: Expression, by: Replacement): Expression {
   switch (expression.kind) {
     case 'lexeme':
       return by.lexeme(expression)
+    case 'special':
+      return expression
     case 'rule': {
       const rule = by.rule(expression.name)
       return rule.kind === 'lexeme' ? by.lexeme(rule) : rule

@@ -19,8 +19,11 @@ export const version = (product: string, device: EffectiveDevice) => ({
   ...(device === 'cpu' ? {runtime: 'onnxruntime-cpu'} : {runtime: 'onnxruntime-cuda', cuda: true, device}),
 })
 
-/** Ollama's names for the capabilities of the model. */
-const capabilities = ['completion']
+/** Ollama's names for the capabilities of a model. */
+const capabilitiesOf = ({abilities}: ServedModel): readonly string[] => [
+  'completion',
+  ...(['tools', 'thinking', 'insert'] as const).filter((ability) => abilities[ability]),
+]
 
 /** `GET /api/tags` */
 export const tags = (models: readonly ServedModel[]) => ({
@@ -31,7 +34,7 @@ export const tags = (models: readonly ServedModel[]) => ({
     size: model.bytes,
     digest: model.digest,
     details: details(model),
-    capabilities,
+    capabilities: capabilitiesOf(model),
   })),
 })
 
@@ -68,7 +71,8 @@ export const show = (model: ServedModel, {verbose = false} = {}) => ({
     [`${model.family}.attention.head_count_kv`]: model.headCountKv,
   },
   ...(verbose ? {tensors: model.tensors.map(({name, dtype, shape}) => ({name, type: dtype, shape}))} : {}),
-  capabilities,
+  capabilities: capabilitiesOf(model),
+  ...(model.toolNote === undefined ? {} : {tools_note: model.toolNote}),
   modified_at: model.modifiedAt.toISOString(),
 })
 

@@ -1,11 +1,13 @@
 import {SvcError} from '../../errors/index.js'
 import type {GenerateRequest, Prompt} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
+import {type Ability, abilitiesFor} from '../abilities.js'
 import {definedEntries, Fields} from '../body.js'
 import {type KeepAlive, readKeepAlive} from '../keep-alive.js'
 import {readFormat, readOllamaFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
-import {readTemplateVariables} from '../template-variables.js'
+import {type RequestedThinking, readThinking} from '../thinking.js'
+import {readTools} from '../tools.js'
 import {readMessages} from './messages.js'
 import {type OllamaDefaults, readOptions} from './options.js'
 
@@ -22,6 +24,8 @@ export interface OllamaRequest {
   /** Paths of unknown fields, for the log. */
   unknown: readonly string[]
   request: GenerateRequest
+  /** What the model must be able to do. */
+  requires?: readonly Ability[]
 }
 
 /**
@@ -30,8 +34,9 @@ export interface OllamaRequest {
  */
 export function readGenerate(body: unknown, defaults: OllamaDefaults): OllamaRequest {
   const fields = Fields.ofBody(body, fieldsOf('/api/generate'))
-  const prompt = readPrompt(fields)
-  return {...readCommon(fields, prompt, defaults), load: (fields.string('prompt') ?? '') === ''}
+  const thinking = readThinking(fields)
+  const prompt = readPrompt(fields, thinking)
+  return {...readCommon(fields, prompt, thinking, defaults), load: (fields.string('prompt') ?? '') === ''}
 }
 
 /**
@@ -42,20 +47,21 @@ export function readChat(body: unknown, defaults: OllamaDefaults): OllamaRequest
   const fields = Fields.ofBody(body, fieldsOf('/api/chat'))
   const messages = readMessages(fields)
   const overflow = fields.boolean('truncate') === false ? 'refuse' : 'drop_oldest'
-  const prompt: Prompt = {kind: 'chat', messages, overflow, ...readTemplateVariables(fields, {withEffort: false})}
-  return {...readCommon(fields, prompt, defaults), load: messages.length === 0}
+  const thinking = readThinking(fields)
+  const prompt: Prompt = {kind: 'chat', messages, overflow, ...thinking.variables}
+  return {...readCommon(fields, prompt, thinking, defaults), load: messages.length === 0}
 }
 
 /** The prompt becomes a single user message, unless it is raw. */
-function readPrompt(fields: Fields): Prompt {
+function readPrompt(fields: Fields, {variables}: RequestedThinking): Prompt {
   const text = fields.string('prompt') ?? ''
   const system = fields.string('system') ?? ''
   const context = fields.integers('context', {min: 0}) ?? []
-  const variables = readTemplateVariables(fields, {withEffort: false})
   if (fields.boolean('raw') === true) {
-    if (system !== '' || context.length > 0 || fields.get('chat_template_kwargs') !== undefined)
+    const thinks = (fields.get('think') ?? false) !== false
+    if (system !== '' || context.length > 0 || thinks || fields.get('chat_template_kwargs') !== undefined)
       throw new SvcError('bad_request', {
-        reason: 'raw mode does not support template, system, context, or chat_template_kwargs',
+        reason: 'raw mode does not support template, system, context, think, or chat_template_kwargs',
         param: 'raw',
       })
     return {kind: 'raw', text}
@@ -70,21 +76,28 @@ function readPrompt(fields: Fields): Prompt {
   }
 }
 
-function readCommon(fields: Fields, prompt: Prompt, defaults: OllamaDefaults): Omit<OllamaRequest, 'load'> {
+function readCommon(
+  fields: Fields,
+  prompt: Prompt,
+  {thinking}: RequestedThinking,
+  defaults: OllamaDefaults,
+): Omit<OllamaRequest, 'load'> {
   const {sampling, maxTokens, stop, numCtx, unknown} = readOptions(fields, defaults)
+  const request: GenerateRequest = {
+    prompt,
+    maxTokens,
+    stop,
+    sampling,
+    ...readFormat(fields, readOllamaFormat),
+    ...definedEntries({topLogprobs: readTopLogprobs(fields), thinking, tools: readTools(fields)}),
+  }
   return {
     ...definedEntries({model: readModel(fields), keepAlive: readKeepAlive(fields)}),
     stream: fields.boolean('stream') ?? true,
     numCtx,
     unknown: [...fields.unknown, ...unknown],
-    request: {
-      prompt,
-      maxTokens,
-      stop,
-      sampling,
-      ...readFormat(fields, readOllamaFormat),
-      ...definedEntries({topLogprobs: readTopLogprobs(fields)}),
-    },
+    request,
+    ...abilitiesFor(fields, request),
   }
 }
 

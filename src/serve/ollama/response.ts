@@ -1,5 +1,6 @@
 import type {GenerateSummary, ScoredToken, TokenLogprob} from '../../llm/index.js'
 import {definedEntries} from '../body.js'
+import type {ToolCallReply} from '../reply.js'
 
 /** Common start of all objects of a reply. */
 export interface ReplyHead {
@@ -9,6 +10,9 @@ export interface ReplyHead {
 
 export interface ReplyText {
   text: string
+  /** What the model thought. */
+  thinking?: string
+  calls?: readonly ToolCallReply[]
   logprobs?: readonly TokenLogprob[]
 }
 
@@ -22,24 +26,25 @@ export interface ReplyEnd {
   reply?: ReplyText
 }
 
-export const chatChunk = (head: ReplyHead, {text, logprobs}: ReplyText) => ({
+export const chatChunk = (head: ReplyHead, part: ReplyText) => ({
   ...stamp(head),
-  message: assistant(text),
+  message: assistant(part),
   done: false,
-  ...logprobsOf(logprobs),
+  ...logprobsOf(part.logprobs),
 })
 
 export const chatEnd = (head: ReplyHead, end: ReplyEnd) => ({
   ...stamp(head),
-  message: assistant(end.reply?.text ?? ''),
+  message: assistant(end.reply ?? {text: ''}),
   ...ending(end),
   ...measures(end),
   ...logprobsOf(end.reply?.logprobs),
 })
 
-export const generateChunk = (head: ReplyHead, {text, logprobs}: ReplyText) => ({
+export const generateChunk = (head: ReplyHead, {text, thinking, logprobs}: ReplyText) => ({
   ...stamp(head),
   response: text,
+  ...definedEntries({thinking}),
   done: false,
   ...logprobsOf(logprobs),
 })
@@ -48,6 +53,7 @@ export const generateChunk = (head: ReplyHead, {text, logprobs}: ReplyText) => (
 export const generateEnd = (head: ReplyHead, end: ReplyEnd, {raw}: {raw: boolean}) => ({
   ...stamp(head),
   response: end.reply?.text ?? '',
+  ...definedEntries({thinking: end.reply?.thinking}),
   ...ending(end),
   ...definedEntries({context: raw ? undefined : end.summary.tokens}),
   ...measures(end),
@@ -57,7 +63,7 @@ export const generateEnd = (head: ReplyHead, end: ReplyEnd, {raw}: {raw: boolean
 /** Response to a request without messages: one object, even with `stream`. */
 export const chatLoaded = (head: ReplyHead, reason: 'load' | 'unload') => ({
   ...stamp(head),
-  message: assistant(''),
+  message: assistant({text: ''}),
   done: true,
   done_reason: reason,
 })
@@ -71,8 +77,17 @@ export const generateLoaded = (head: ReplyHead, reason: 'load' | 'unload') => ({
 })
 
 const stamp = ({model, createdAt}: ReplyHead) => ({model, created_at: createdAt.toISOString()})
-const assistant = (content: string) => ({role: 'assistant', content})
-const ending = ({summary}: ReplyEnd) => ({done: true, done_reason: summary.finishReason})
+const assistant = ({text, thinking, calls}: ReplyText) => ({
+  role: 'assistant',
+  content: text,
+  ...definedEntries({thinking, tool_calls: calls?.map(toolCall)}),
+})
+const toolCall = ({id, name, arguments: text}: ToolCallReply) => ({id, function: {name, arguments: JSON.parse(text)}})
+/** This API has no reason of its own for calls. */
+const ending = ({summary: {finishReason}}: ReplyEnd) => ({
+  done: true,
+  done_reason: finishReason === 'tool_calls' ? 'stop' : finishReason,
+})
 
 const nanoseconds = (ms: number) => Math.round(ms * 1e6)
 

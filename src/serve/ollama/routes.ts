@@ -2,8 +2,9 @@ import type {FastifyReply, FastifyRequest} from 'fastify'
 import {asOllamaError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent} from '../../llm/index.js'
 import {clientGone, type HttpApp, ndjsonStream, streamEvents} from '../../net/index.js'
+import {requireAbilities} from '../abilities.js'
 import {generate, type ServeContext} from '../context.js'
-import {collect, logUnknown, refuseRoute} from '../reply.js'
+import {CallCollector, collect, logUnknown, refuseRoute} from '../reply.js'
 import {ps, readShow, show, tags, version} from './model.js'
 import type {OllamaDefaults} from './options.js'
 import {type OllamaRequest, readChat, readGenerate} from './request.js'
@@ -59,6 +60,7 @@ async function answer(
   const parsed = wire.read(request.body, context.defaults)
   const head = () => ({model, createdAt: new Date()})
   const model = context.host.resolve(parsed.model)
+  requireAbilities(context.host.served, parsed.requires)
   logUnknown(request, parsed)
   if (parsed.load) return wire.loaded(head(), await loadOrUnload(context, parsed))
 
@@ -70,18 +72,27 @@ async function answer(
     const {summary, ...text} = await collect(events)
     return wire.end(head(), {...ending(summary), reply: text}, parsed)
   }
+  const calls = new CallCollector()
   await streamEvents<GenerateEvent>(
     events,
     () => ndjsonStream(reply),
     async (stream, event) => {
       if (event.type === 'done') return stream.write(wire.end(head(), ending(event), parsed))
-      // This API cannot request the prompt, so there is no prompt event.
-      if (event.type === 'text') return stream.write(wire.chunk(head(), event))
+      const part = partOf(event, calls)
+      if (part !== undefined) return stream.write(wire.chunk(head(), part))
     },
     (stream, error) => stream.write(asOllamaError(SvcError.from(error))),
     request,
   )
   return reply
+}
+
+/** What a chunk has of an event; undefined if it has nothing. Calls are written when they are complete. */
+function partOf(event: GenerateEvent, calls: CallCollector): response.ReplyText | undefined {
+  if (event.type === 'text') return event
+  if (event.type === 'thinking') return {text: '', thinking: event.text}
+  const call = event.type === 'call' || event.type === 'arguments' ? calls.add(event) : undefined
+  return call && {text: '', calls: [call]}
 }
 
 async function loadOrUnload({host}: ServeContext, {keepAlive}: OllamaRequest): Promise<'load' | 'unload'> {

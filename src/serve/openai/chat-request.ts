@@ -1,9 +1,11 @@
 import type {GenerateRequest} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
+import {type Ability, abilitiesFor} from '../abilities.js'
 import {definedEntries, Fields, stopBounds} from '../body.js'
 import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
-import {readTemplateVariables} from '../template-variables.js'
+import {readThinking} from '../thinking.js'
+import {readTools} from '../tools.js'
 import {type Delivery, readDelivery} from './delivery.js'
 import {readMessages} from './messages.js'
 import {type OpenAiDefaults, readMaxTokens, readSampling} from './sampling.js'
@@ -12,6 +14,8 @@ import {type OpenAiDefaults, readMaxTokens, readSampling} from './sampling.js'
 export interface OpenAiRequest extends Delivery {
   /** One request per prompt. */
   requests: readonly GenerateRequest[]
+  /** What the model must be able to do. */
+  requires?: readonly Ability[]
 }
 
 /**
@@ -22,15 +26,17 @@ export function readChatCompletion(body: unknown, defaults: OpenAiDefaults): Ope
   const fields = Fields.ofBody(body, fieldsOf('/v1/chat/completions'))
   const messages = readMessages(fields)
   requireContinuation(fields, messages)
+  const {variables, thinking} = readThinking(fields)
+  const tools = readTools(fields)
   const request: GenerateRequest = {
-    prompt: {kind: 'chat', messages, overflow: 'refuse', ...readTemplateVariables(fields, {withEffort: true})},
+    prompt: {kind: 'chat', messages, overflow: 'refuse', ...variables},
     maxTokens: readMaxTokens(fields, ['max_completion_tokens', 'max_tokens'], 1, defaults),
     stop: fields.texts('stop', stopBounds) ?? [],
     sampling: readSampling(fields, defaults),
     ...readFormat(fields, readResponseFormat),
-    ...definedEntries({topLogprobs: readTopLogprobs(fields)}),
+    ...definedEntries({topLogprobs: readTopLogprobs(fields), thinking, tools}),
   }
-  return {...readDelivery(fields), requests: [request]}
+  return {...readDelivery(fields), requests: [request], ...abilitiesFor(fields, request)}
 }
 
 function readTopLogprobs(fields: Fields): number | undefined {

@@ -1,16 +1,29 @@
-import type {GenerateSummary, ScoredToken, TokenLogprob} from '../../llm/index.js'
+import type {GenerateEvent, GenerateSummary, ScoredToken, TokenLogprob} from '../../llm/index.js'
+import {definedEntries} from '../body.js'
+import type {ToolCallReply} from '../reply.js'
 import {type Choice, heading, pendingUsage, type ReplyHead, type ReplyText, type StreamHead, usageOf} from './reply.js'
 
 /** Response to `POST /v1/chat/completions` without `stream`. */
 export const chatCompletion = (head: ReplyHead, choices: readonly Choice[]) => ({
   ...heading('chat.completion', head),
-  choices: choices.map(({text, logprobs, summary}, index) => ({
+  choices: choices.map(({thinking, text, calls, logprobs, summary}, index) => ({
     index,
-    message: {role: 'assistant', content: text, refusal: null},
+    message: {
+      role: 'assistant',
+      content: text === '' && calls !== undefined ? null : text,
+      refusal: null,
+      ...definedEntries({reasoning_content: thinking, tool_calls: calls?.map(toolCall)}),
+    },
     logprobs: logprobsOf(logprobs),
     finish_reason: summary.finishReason,
   })),
   usage: usageOf(choices.map(({summary}) => summary)),
+})
+
+const toolCall = ({id, name, arguments: text}: ToolCallReply) => ({
+  id,
+  type: 'function',
+  function: {name, arguments: text},
 })
 
 /** The first chunk of a choice. */
@@ -18,6 +31,23 @@ export const chatOpening = (head: StreamHead, index: number) => chunk(head, inde
 
 export const chatDelta = (head: StreamHead, index: number, {text, logprobs}: ReplyText) =>
   chunk(head, index, {content: text}, {logprobs: logprobsOf(logprobs)})
+
+export const chatThinking = (head: StreamHead, index: number, text: string) =>
+  chunk(head, index, {reasoning_content: text})
+
+/** A part of a call: its name, or a part of its arguments. Undefined if it has no content. */
+export function chatCall(
+  head: StreamHead,
+  index: number,
+  event: Extract<GenerateEvent, {type: 'call' | 'arguments'}>,
+): object | undefined {
+  if (event.type === 'arguments' && event.text === '') return undefined
+  const part =
+    event.type === 'call'
+      ? {id: event.id, type: 'function', function: {name: event.name, arguments: ''}}
+      : {function: {arguments: event.text}}
+  return chunk(head, index, {tool_calls: [{index: event.index, ...part}]})
+}
 
 /** The last chunk of a choice. */
 export const chatEnd = (head: StreamHead, index: number, {finishReason}: GenerateSummary) =>

@@ -1,4 +1,5 @@
 import type {GenerateSummary, PromptToken, TokenLogprob} from '../../llm/index.js'
+import type {ToolCallReply} from '../reply.js'
 
 /** Common fields of all objects of a reply. */
 export interface ReplyHead {
@@ -30,6 +31,8 @@ export interface PromptText {
 /** A complete reply. */
 export interface Choice extends ReplyText {
   prompt?: PromptText
+  thinking?: string
+  calls?: readonly ToolCallReply[]
   summary: GenerateSummary
 }
 
@@ -48,11 +51,21 @@ export const heading = (object: string, {id, created, model, systemFingerprint}:
 export const pendingUsage = ({includeUsage}: StreamHead) => (includeUsage ? {usage: null} : {})
 
 /**
- * Token counts of a reply. A prompt counts once for all of its choices.
+ * Token counts of a reply. A prompt counts once for all of its choices. Details that are 0 are left out.
  * @param n choices per prompt
  */
 export function usageOf(summaries: readonly GenerateSummary[], n = summaries.length) {
-  const prompt = summaries.reduce((sum, {promptTokens}, i) => (i % n === 0 ? sum + promptTokens : sum), 0)
-  const completion = summaries.reduce((sum, {completionTokens}) => sum + completionTokens, 0)
-  return {prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion}
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+  const firsts = summaries.filter((_, i) => i % n === 0)
+  const prompt = sum(firsts.map(({promptTokens}) => promptTokens))
+  const completion = sum(summaries.map(({completionTokens}) => completionTokens))
+  const cached = sum(firsts.map(({cachedTokens}) => cachedTokens))
+  const reasoning = sum(summaries.map(({reasoningTokens = 0}) => reasoningTokens))
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(cached === 0 ? {} : {prompt_tokens_details: {cached_tokens: cached}}),
+    ...(reasoning === 0 ? {} : {completion_tokens_details: {reasoning_tokens: reasoning}}),
+  }
 }

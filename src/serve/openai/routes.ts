@@ -3,11 +3,12 @@ import type {FastifyReply, FastifyRequest} from 'fastify'
 import {asOpenAiError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent, GenerateRequest, GenerateSummary} from '../../llm/index.js'
 import {clientGone, type HttpApp, type ReplyStream, sseStream, streamEvents} from '../../net/index.js'
+import {requireAbilities} from '../abilities.js'
 import {generate, type ServeContext} from '../context.js'
 import type {KeepAlive} from '../keep-alive.js'
 import {logUnknown, ReplyCollector, refuseRoute} from '../reply.js'
 import {type OpenAiRequest, readChatCompletion} from './chat-request.js'
-import {chatCompletion, chatDelta, chatEnd, chatOpening, chatUsage} from './chat-response.js'
+import {chatCall, chatCompletion, chatDelta, chatEnd, chatOpening, chatThinking, chatUsage} from './chat-response.js'
 import {readCompletion} from './completion-request.js'
 import {
   charactersIn,
@@ -41,6 +42,9 @@ interface Wire {
   prompt: ((head: StreamHead, index: number, prompt: PromptText) => object) | undefined
   /** Writes the text chunks of one choice. @param offset characters of the prompt before them, with `echo` */
   deltas(head: StreamHead, index: number, offset: number): (text: ReplyText) => object
+  /** Writes thinking and calls; undefined if the API has none. */
+  thinking: ((head: StreamHead, index: number, text: string) => object) | undefined
+  call: typeof chatCall | undefined
   end(head: StreamHead, index: number, summary: GenerateSummary): object
   usage(head: StreamHead, summaries: readonly GenerateSummary[], n: number): object
 }
@@ -52,6 +56,8 @@ const chatWire: Wire = {
   opening: chatOpening,
   prompt: undefined,
   deltas: (head, index) => (text) => chatDelta(head, index, text),
+  thinking: chatThinking,
+  call: chatCall,
   end: chatEnd,
   usage: chatUsage,
 }
@@ -70,6 +76,8 @@ const completionWire: Wire = {
       return chunk
     }
   },
+  thinking: undefined,
+  call: undefined,
   end: completionEnd,
   usage: completionUsage,
 }
@@ -100,6 +108,7 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   const parsed = wire.read(request.body, context.defaults)
+  requireAbilities(context.host.served, parsed.requires)
   logUnknown(request, parsed)
   const head: StreamHead = {
     id: `${wire.prefix}-${randomUUID()}`,
@@ -177,6 +186,10 @@ async function* replies(
   }
 }
 
+async function writeIfAny(stream: ReplyStream, chunk: object | undefined): Promise<void> {
+  if (chunk !== undefined) await stream.write(chunk)
+}
+
 /** @param count number of choices of all prompts */
 function writer(wire: Wire, head: StreamHead, {n, includeUsage}: OpenAiRequest, count: number) {
   const deltas = Array.from({length: count}, (_, index) => wire.deltas(head, index, 0))
@@ -192,6 +205,8 @@ function writer(wire: Wire, head: StreamHead, {n, includeUsage}: OpenAiRequest, 
       return
     }
     if (event.type === 'text') return stream.write((deltas[index] as (text: ReplyText) => object)(event))
+    if (event.type === 'thinking') return writeIfAny(stream, wire.thinking?.(head, index, event.text))
+    if (event.type !== 'done') return writeIfAny(stream, wire.call?.(head, index, event))
     summaries[index] = event
     await stream.write(wire.end(head, index, event))
     if (++ended < count) return

@@ -61,6 +61,8 @@ export function wordsOf({rules, start}: Grammar, alphabet: readonly string[], le
     switch (expression.kind) {
       case 'lexeme':
         return ofPattern(expression.pattern)
+      case 'special':
+        throw new Error('Words have no special tokens.')
       case 'rule':
         return found.get(expression.name)!
       case 'sequence':

@@ -27,6 +27,11 @@ const unsaid = {
 const user = (content: string) => ({role: 'user' as const, content})
 const system = (content: string) => ({role: 'system' as const, content})
 
+const thinking = (enabled: boolean, expected: OllamaRequest): OllamaRequest => ({
+  ...expected,
+  request: {...expected.request, thinking: {enabled}},
+})
+
 describe('POST /api/generate', () => {
   const plain: OllamaRequest = {
     stream: true,
@@ -82,12 +87,17 @@ describe('POST /api/generate', () => {
       {guided_regex: 'a+'},
       withFormat({kind: 'regex', pattern: 'a+', field: 'guided_regex'}),
     ],
-    ['think false', {think: false}, withVariables({enable_thinking: false, thinking: false})],
-    ['think false for a raw prompt', {think: false, raw: true}, withPrompt({kind: 'raw', text: 'Hi'})],
+    ['think false', {think: false}, thinking(false, withVariables({enable_thinking: false, thinking: false}))],
+    ['think false for a raw prompt', {think: false, raw: true}, thinking(false, withPrompt({kind: 'raw', text: 'Hi'}))],
+    [
+      'think true',
+      {think: true},
+      {...thinking(true, withVariables({enable_thinking: true, thinking: true})), requires: ['thinking']},
+    ],
     [
       'variables of the template',
       {think: false, chat_template_kwargs: {thinking: null, n: [1]}},
-      withVariables({enable_thinking: false, thinking: null, n: [1]}),
+      thinking(false, withVariables({enable_thinking: false, thinking: null, n: [1]})),
     ],
     ['logprobs', {logprobs: true}, {...plain, request: {...plain.request, topLogprobs: 0}}],
     ['top_logprobs', {logprobs: true, top_logprobs: 20}, {...plain, request: {...plain.request, topLogprobs: 20}}],
@@ -100,7 +110,7 @@ describe('POST /api/generate', () => {
   for (const body of [{}, {prompt: ''}, {prompt: null}, {prompt: '', keep_alive: 0}])
     it(`loads or unloads the model for ${JSON.stringify(body)}`, () => assert.equal(generate(body).load, true))
 
-  const rawError = 'raw mode does not support template, system, context, or chat_template_kwargs'
+  const rawError = 'raw mode does not support template, system, context, think, or chat_template_kwargs'
   const refused: [body: object, sentence: string, param: string][] = [
     [{prompt: 5}, 'prompt must be of type string', 'prompt'],
     [{model: 5}, 'model must be of type string', 'model'],
@@ -116,6 +126,7 @@ describe('POST /api/generate', () => {
     [{context: [-1]}, 'context must be at least 0', 'context'],
     [{raw: true, chat_template_kwargs: {}}, rawError, 'raw'],
     [{raw: true, system: 'x'}, rawError, 'raw'],
+    [{raw: true, think: true}, rawError, 'raw'],
     [{raw: true, context: [1]}, rawError, 'raw'],
     [{template: '{{ .Prompt }}'}, 'this server does not support custom templates (template must be "")', 'template'],
     [{suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
@@ -125,8 +136,6 @@ describe('POST /api/generate', () => {
     [{format: ['json']}, 'format must be "json" or a JSON Schema', 'format'],
     [{format: 'json', guided_regex: 'a'}, 'guided_regex must be omitted with format', 'guided_regex'],
     [{response_format: {type: 'text'}}, 'this server does not support response_format (use format)', 'response_format'],
-    [{model: 'my-run', think: true}, 'this server does not support thinking (think must be false)', 'think'],
-    [{model: 'my-run', think: 'high'}, 'this server does not support thinking (think must be false)', 'think'],
     [{logprobs: 5}, 'logprobs must be of type boolean', 'logprobs'],
     [{top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
     [{top_logprobs: -1}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],
@@ -166,6 +175,22 @@ describe('POST /api/chat', () => {
     ],
     ['truncate true', {truncate: true}, plain],
     ['empty fields for unsupported features', {tools: [], format: ''}, plain],
+    [
+      'tools',
+      {tools: [{function: {name: 'f', parameters: {type: 'object'}}}]},
+      {
+        ...plain,
+        request: {
+          ...plain.request,
+          tools: {
+            tools: [{name: 'f', field: 'tools[0].function.parameters', parameters: {type: 'object'}}],
+            choice: 'auto',
+            parallel: true,
+          },
+        },
+        requires: ['tools'],
+      },
+    ],
     ['logprobs', {logprobs: true, top_logprobs: 2}, {...plain, request: {...plain.request, topLogprobs: 2}}],
     [
       'a conversation',
@@ -244,7 +269,7 @@ describe('POST /api/chat', () => {
       'messages[0].tool_calls[0].function must be a function with a name',
       'messages[0].tool_calls[0].function',
     ],
-    [{tools: [{type: 'function'}]}, 'this server does not support tools (tools must be [])', 'tools'],
+    [{tools: [{type: 'function'}]}, 'tools[0].function must be present', 'tools[0].function'],
     [
       {chat_template_kwargs: {tools: []}},
       'this server does not support chat_template_kwargs.tools',
@@ -252,7 +277,7 @@ describe('POST /api/chat', () => {
     ],
     [{temperature: 0}, 'this server does not support temperature (use options.temperature)', 'temperature'],
     [{format: 'xml'}, 'format must be "json" or a JSON Schema', 'format'],
-    [{think: true}, 'this server does not support thinking (think must be false)', 'think'],
+    [{think: 'a lot'}, 'think must be true, false, low, medium, high or max', 'think'],
     [{stream: 1}, 'stream must be of type boolean', 'stream'],
     [{truncate: 1}, 'truncate must be of type boolean', 'truncate'],
     [{top_logprobs: 21}, 'top_logprobs must be between 0 and 20', 'top_logprobs'],

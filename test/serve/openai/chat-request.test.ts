@@ -32,10 +32,20 @@ const asking = (changes: Partial<GenerateRequest>): OpenAiRequest => ({
 })
 const sampled = (changes: Partial<GenerateRequest['sampling']>) => asking({sampling: {...request.sampling, ...changes}})
 const saying = (...messages: ChatMessage[]) => asking({prompt: {kind: 'chat', messages, overflow: 'refuse'}})
-const rendering = (variables: object) =>
+const rendering = (variables: object, changes: Partial<GenerateRequest> = {}) =>
   asking({
     prompt: {kind: 'chat', messages: [{role: 'user', content: 'Hi'}], overflow: 'refuse', variables: {...variables}},
+    ...changes,
   })
+const thinking = (enabled: boolean, effort: object = {}) =>
+  rendering({enable_thinking: enabled, thinking: enabled, ...effort}, {thinking: {enabled}})
+
+const tool = (changes: object = {}) => ({type: 'function', function: {name: 'f', ...changes}})
+const readTool = {name: 'f', field: 'tools[0].function.parameters'}
+const calling = (changes: Partial<NonNullable<GenerateRequest['tools']>>): OpenAiRequest => ({
+  ...asking({tools: {tools: [readTool], choice: 'auto', parallel: true, ...changes}}),
+  requires: ['tools'],
+})
 
 const called = (args: object | string) => ({
   id: 'c',
@@ -133,9 +143,23 @@ describe('POST /v1/chat/completions', () => {
     [{tools: []}, plain],
     [{tool_choice: 'none'}, plain],
     [{tool_choice: 'auto', parallel_tool_calls: false}, plain],
-    [{reasoning_effort: 'none'}, rendering({enable_thinking: false, thinking: false, reasoning_effort: 'none'})],
-    [{reasoning_effort: 'low'}, rendering({enable_thinking: true, thinking: true, reasoning_effort: 'low'})],
-    [{think: false}, rendering({enable_thinking: false, thinking: false})],
+    [{reasoning_effort: 'none'}, thinking(false, {reasoning_effort: 'none'})],
+    [{reasoning_effort: 'low'}, thinking(true, {reasoning_effort: 'low'})],
+    [{think: false}, thinking(false)],
+    [{think: true}, {...thinking(true), requires: ['thinking']}],
+    [{think: 'high'}, {...thinking(true, {reasoning_effort: 'high'}), requires: ['thinking']}],
+    [{tools: [tool()]}, calling({tools: [readTool]})],
+    [{tools: [tool()], tool_choice: 'none'}, plain],
+    [{tools: [tool()], tool_choice: 'required'}, calling({choice: 'required'})],
+    [{tools: [tool()], parallel_tool_calls: false}, calling({parallel: false})],
+    [
+      {tools: [tool()], tool_choice: {type: 'function', function: {name: 'f'}}},
+      calling({choice: {name: 'f'}, parallel: false}),
+    ],
+    [
+      {tools: [tool({description: 'Runs', parameters: {type: 'object'}, strict: false})]},
+      calling({tools: [{...readTool, description: 'Runs', parameters: {type: 'object'}, strict: false}]}),
+    ],
     [
       {chat_template_kwargs: {enable_thinking: false, style: {a: 1}}},
       rendering({enable_thinking: false, style: {a: 1}}),
@@ -328,25 +352,42 @@ describe('POST /v1/chat/completions', () => {
       'stream_options.include_usage',
     ],
   ]
+  const aName = 'have 1 to 128 letters, digits, underscores, dots, colons, slashes or hyphens'
+  const choices = 'tool_choice must be none, auto, required, or a function with a name'
+  refused.push(
+    [{tools: [{type: 'custom'}]}, 'tools[0].type must be function', 'tools[0].type'],
+    [{tools: [{}]}, 'tools[0].function must be present', 'tools[0].function'],
+    [{tools: [{function: {name: 'a b'}}]}, `tools[0].function.name must ${aName}`, 'tools[0].function.name'],
+    [
+      {tools: [tool(), tool()]},
+      'tools[1].function.name must differ from those of the other tools',
+      'tools[1].function.name',
+    ],
+    [
+      {tools: [tool({parameters: []})]},
+      'tools[0].function.parameters must be of type object (a JSON Schema)',
+      'tools[0].function.parameters',
+    ],
+    [{tool_choice: 'required'}, 'tools must be present if tool_choice is required', 'tools'],
+    [{tool_choice: 'f'}, choices, 'tool_choice'],
+    [{tool_choice: {type: 'function'}}, choices, 'tool_choice'],
+    [
+      {tools: [tool()], tool_choice: {type: 'function', function: {name: 'g'}}},
+      'tool_choice must be the name of a tool, not "g"',
+      'tool_choice',
+    ],
+    [{think: 'much'}, 'think must be true, false, low, medium, high or max', 'think'],
+  )
   for (const [body, sentence, param] of refused)
     it(`rejects ${JSON.stringify(body).slice(0, 100)}`, () =>
       assert.throws(() => read(body), refusal('bad_request', sentence, param)))
 
-  const noTools = 'this server does not support tools (tool_choice must be "none" or "auto")'
   const noMedia = 'only text parts are supported, not image_url, input_audio or file'
   const unsupported: [body: object, sentence: string, param: string][] = [
-    [
-      {tools: [{type: 'function', function: {name: 'f'}}]},
-      'this server does not support tools (tools must be [])',
-      'tools',
-    ],
-    [{tool_choice: 'required'}, noTools, 'tool_choice'],
-    [{tool_choice: {type: 'function', function: {name: 'f'}}}, noTools, 'tool_choice'],
     [{functions: []}, 'this server does not support functions (use tools)', 'functions'],
     [{function_call: 'auto'}, 'this server does not support function_call (use tool_choice)', 'function_call'],
     [{format: 'json'}, 'this server does not support format (format must be ""; use response_format)', 'format'],
     [{structural_tag: {}}, 'this server does not support structural_tag', 'structural_tag'],
-    [{think: true}, 'this server does not support thinking (think must be false)', 'think'],
     [
       {modalities: ['text', 'audio']},
       'this server does not support other modalities (modalities must be ["text"])',

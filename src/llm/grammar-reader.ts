@@ -4,11 +4,12 @@ import {join} from 'node:path'
 import {serialize} from 'node:v8'
 import {isErrorOf} from '../errors/index.js'
 import {
+  bytesOfMark,
   createTokenTrie,
-  formatGrammar,
+  type Grammar,
   LruCache,
-  type ReplyFormat,
   readTokenTrie,
+  type Steps,
   stepsInTurns,
   type TokenBytes,
   trieFormat,
@@ -18,10 +19,11 @@ import {logger} from '../log/index.js'
 import {specialsOf, type Tokenizer} from '../text/index.js'
 import {derivedFiles, derivedFolder, type RunDirectory} from '../weights/index.js'
 import type {PreparedFormat} from './prepared-format.js'
+import {marksOf} from './special-marks.js'
 
-interface FormatReaderOptions {
+interface GrammarReaderOptions {
   tokenizer: Tokenizer
-  /** Tokens that end a reply; they are never text. */
+  /** Tokens that end a reply; they are never text, nor have they marks. */
   ends: ReadonlySet<number>
   /** Path of the model, for the cache. */
   model: string
@@ -31,11 +33,11 @@ interface FormatReaderOptions {
   folder: string
 }
 
-export const formatOptions = (
+export const grammarOptions = (
   {path, tokenizer: file, config}: RunDirectory,
   tokenizer: Tokenizer,
   ends: ReadonlySet<number>,
-): FormatReaderOptions => ({
+): GrammarReaderOptions => ({
   tokenizer,
   ends,
   model: path,
@@ -47,23 +49,26 @@ export const formatOptions = (
 const mostGrammars = 64 << 20
 const trieFile = 'vocabulary.trie'
 
-/** Reads formats of replies. Grammars are kept; the vocabulary is read or built once, at the first request. */
-export class FormatReader {
-  readonly #options: FormatReaderOptions
+/** Prepares grammars of replies. Grammars are kept; the vocabulary is read or built once, at the first request. */
+export class GrammarReader {
+  readonly #options: GrammarReaderOptions
   readonly #grammars = new LruCache<Uint8Array>(mostGrammars)
   #vocabulary: Promise<Uint8Array> | undefined
 
-  constructor(options: FormatReaderOptions) {
+  constructor(options: GrammarReaderOptions) {
     this.#options = options
   }
 
-  /** @throws what `formatGrammar` throws */
-  async read(format: ReplyFormat): Promise<PreparedFormat> {
-    const {field: _, ...content} = format
-    const digest = createHash('sha256').update(serialize(content)).digest('hex')
+  /**
+   * The grammar that a recipe describes, which is made unless it is known.
+   * @param recipe a value that can be cloned
+   * @throws what `make` throws
+   */
+  async read(recipe: unknown, make: () => Steps<Grammar>): Promise<PreparedFormat> {
+    const digest = createHash('sha256').update(serialize(recipe)).digest('hex')
     let grammar = this.#grammars.get(digest)
     if (grammar === undefined) {
-      grammar = shared(serialize(await stepsInTurns(formatGrammar(format))))
+      grammar = shared(serialize(await stepsInTurns(make())))
       this.#grammars.set(digest, grammar, grammar.length)
     }
     this.#vocabulary ??= readVocabulary(this.#options)
@@ -72,10 +77,10 @@ export class FormatReader {
 }
 
 /** The vocabulary from the cache; built if it is not there, or if the cache cannot be used. */
-async function readVocabulary(options: FormatReaderOptions): Promise<Uint8Array> {
+async function readVocabulary(options: GrammarReaderOptions): Promise<Uint8Array> {
   const {model, sources, folder, ends} = options
   const build = () => writeTokenTrie(createTokenTrie(tokensOf(options)))
-  const recipe = `${trieFormat} without ${[...ends].sort((a, b) => a - b)}`
+  const recipe = `${trieFormat} with marks, without ${[...ends].sort((a, b) => a - b)}`
   try {
     const entry = await derivedFiles({folder, kind: 'converted', model, sources, recipe}, (partial) =>
       writeFile(join(partial, trieFile), build()),
@@ -89,11 +94,15 @@ async function readVocabulary(options: FormatReaderOptions): Promise<Uint8Array>
   return shared(build())
 }
 
-function tokensOf({tokenizer, ends}: FormatReaderOptions): TokenBytes {
-  const specials = specialsOf(tokenizer)
+function tokensOf({tokenizer, ends}: GrammarReaderOptions): TokenBytes {
+  const marks = marksOf(tokenizer, ends)
+  const bytesOf = (token: number) => {
+    const mark = marks.get(token)
+    return mark === undefined ? undefined : bytesOfMark(mark)
+  }
   return {
     size: tokenizer.size,
-    bytes: (token) => (ends.has(token) || specials.has(token) ? undefined : tokenizer.bytes(token)),
+    bytes: (token) => (ends.has(token) || specialsOf(tokenizer).has(token) ? bytesOf(token) : tokenizer.bytes(token)),
   }
 }
 

@@ -1,0 +1,73 @@
+import type {GrammarPart, Steps} from '../../grammar/index.js'
+import type {Tool} from '../tools.js'
+import type {Input, Reader} from './input.js'
+
+/** Receives the arguments of a call, as parts of a JSON text. */
+export type EmitArguments = (json: string) => void
+
+/** How arguments are written. */
+export interface ArgumentsNotation {
+  write(values: Readonly<Record<string, unknown>>): string
+  /**
+   * The grammar of valid arguments.
+   * @param name unique among the parts of the grammar
+   * @throws what `schemaGrammar` throws
+   */
+  grammar(tool: Tool, name: string): Steps<ArgumentsGrammar>
+  /** @param texts names of the arguments that are written as plain text */
+  read(input: Input, texts: ReadonlySet<string>, emit: EmitArguments): Reader<boolean>
+}
+
+export interface ArgumentsGrammar extends GrammarPart {
+  /** Names of the arguments that are written as plain text. */
+  readonly texts?: readonly string[]
+}
+
+/** How a family of models writes calls of tools. Special tokens are written by their names. */
+export interface CallFormat {
+  readonly name: string
+  /** What precedes the first call. */
+  readonly open: string
+  /** The beginning of `open`, and of `prefix` if it is longer, by which a call is told from text. */
+  readonly trigger: string
+  /** Whether a call must be at the start of a reply. */
+  readonly isFirst?: boolean
+  /** What precedes and follows the name of a tool, and follows the arguments. */
+  readonly prefix: string
+  readonly nameEnd: string
+  readonly suffix: string
+  /** What separates calls; undefined if a reply has only one. */
+  readonly between: string | undefined
+  /** What follows the last call. */
+  readonly close: string
+  readonly notation: ArgumentsNotation
+  /** Text that a template writes for a call of a tool, without white space; default: the beginning of a call. */
+  rendered?(tool: string): string
+}
+
+export interface Call {
+  name: string
+  arguments: Readonly<Record<string, unknown>>
+}
+
+/** Writes calls as the model does. */
+export function writeCalls(format: CallFormat, calls: readonly Call[]): string {
+  const {open, prefix, nameEnd, suffix, between = '', close, notation} = format
+  const each = calls.map(({name, arguments: values}) => prefix + name + nameEnd + notation.write(values) + suffix)
+  return open + each.join(between) + close
+}
+
+/** A format whose tags have marks in place of the names of special tokens. */
+export function markedFormat(format: CallFormat, withMarks: (tag: string) => string): CallFormat {
+  const {open, trigger, prefix, nameEnd, suffix, between, close} = format
+  return {
+    ...format,
+    open: withMarks(open),
+    trigger: withMarks(trigger),
+    prefix: withMarks(prefix),
+    nameEnd: withMarks(nameEnd),
+    suffix: withMarks(suffix),
+    between: between === undefined ? undefined : withMarks(between),
+    close: withMarks(close),
+  }
+}
