@@ -182,8 +182,8 @@ export async function loadLanguageModel(
         reason: `token ${unknown} is not in the vocabulary, which has ${spec.vocabSize}`,
         param: 'prompt',
       })
-    const {prepared} = request
-    const constraint = prepared === undefined ? undefined : constraints.start(prepared)
+    const {prepared, limit} = request
+    const constraint = prepared === undefined ? undefined : constraints.start(prepared, limit)
     scheduler.submit(prompt, {...request, contextLength: available(request)}, listener, signal, constraint)
   }
   return {

@@ -2,6 +2,7 @@ import {deserialize} from 'node:v8'
 import {SvcError} from '../errors/index.js'
 import {
   bytesOfMarked,
+  bytesOfToken,
   type CompiledGrammar,
   type Constraint,
   type ConstraintSource,
@@ -16,6 +17,7 @@ import {
 } from '../grammar/index.js'
 import type {Tokenizer} from '../text/index.js'
 import type {PreparedFormat} from './prepared-format.js'
+import {ThinkingBudget, type ThinkingLimit} from './thinking-budget.js'
 
 /** Maximum memory of the grammars that are kept, bytes. */
 const mostGrammars = 128 << 20
@@ -38,10 +40,14 @@ export class ReplyConstraints {
   }
 
   /** A constraint for a new reply. */
-  start(format: PreparedFormat): ReplyConstraint {
+  start(format: PreparedFormat, limit?: ThinkingLimit): ReplyConstraint {
     this.#vocabulary ??= createVocabulary(readVocabulary(format.vocabulary))
     const vocabulary = this.#vocabulary
-    return new ReplyConstraint(() => this.#compile(format, vocabulary), this.#tokenizer, vocabulary.words)
+    const budget = limit && {
+      thinking: new ThinkingBudget(limit),
+      bytesOf: (token: number) => bytesOfToken(vocabulary.trie, token),
+    }
+    return new ReplyConstraint(() => this.#compile(format, vocabulary), this.#tokenizer, vocabulary.words, budget)
   }
 
   *#compile({digest, grammar: stored}: PreparedFormat, vocabulary: Vocabulary): Steps<Compiled> {
@@ -74,12 +80,19 @@ function encodeWithin(tokenizer: Tokenizer, text: string): number[] {
 /** A text that no token joins with what follows it. */
 const earlier = '\n'
 
+/** A budget of thinking, and the bytes of tokens, by which it is followed. */
+interface Budget {
+  thinking: ThinkingBudget
+  bytesOf(token: number): Uint8Array
+}
+
 /** What the reply so far allows. It changes with `accept` only. Before `prepare`, only that can be called. */
 export class ReplyConstraint {
   /** A bit per token, the first in the lowest bit; valid after `prepare`, unless the reply is complete or a token is forced. */
   readonly allowed: Uint32Array
   readonly #compile: () => Steps<Compiled>
   readonly #encode: (text: string) => number[]
+  readonly #budget: Budget | undefined
   #compiled: {grammar: CompiledGrammar; constraint: Constraint} | undefined
   #forced: readonly number[] | undefined
   #isPrepared = false
@@ -88,7 +101,8 @@ export class ReplyConstraint {
    * Created by `ReplyConstraints`.
    * @param words number of 32-bit words of a set of tokens
    */
-  constructor(compile: () => Steps<Compiled>, tokenizer: Tokenizer, words: number) {
+  constructor(compile: () => Steps<Compiled>, tokenizer: Tokenizer, words: number, budget?: Budget) {
+    this.#budget = budget
     this.#compile = compile
     this.#encode = (text) => encodeWithin(tokenizer, text)
     this.allowed = new Uint32Array(words)
@@ -114,8 +128,14 @@ export class ReplyConstraint {
 
   /** Tokens that must follow; they need no selection. @throws grammar_limit */
   get forced(): readonly number[] {
-    this.#forced ??= this.#constraint.forcedTokens(this.#encode)
+    this.#forced ??= this.#closing() ?? this.#constraint.forcedTokens(this.#encode)
     return this.#forced
+  }
+
+  /** The tokens that close the thinking, if its budget is used up, as soon as they may follow. */
+  #closing(): readonly number[] | undefined {
+    const closing = this.#budget?.thinking.closing ?? []
+    return closing.length > 0 && this.allowedStart(closing).length === closing.length ? closing : undefined
   }
 
   /** Whether nothing may follow, so that the reply ends without an end token. */
@@ -126,6 +146,7 @@ export class ReplyConstraint {
   /** Appends a token that may follow. */
   accept(token: number): void {
     if (!this.#constraint.accept(token)) throw new Error(`The token ${token} does not match the format of the reply.`)
+    this.#budget?.thinking.accept(token, this.#budget.bytesOf(token))
     this.#forced = undefined
     this.#isPrepared = false
   }

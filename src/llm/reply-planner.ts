@@ -1,4 +1,4 @@
-import {characterOfMark, type Grammar, type Steps} from '../grammar/index.js'
+import {bytesOfMarked, characterOfMark, type Grammar, type Steps} from '../grammar/index.js'
 import type {Tokenizer} from '../text/index.js'
 import type {GrammarReader} from './grammar-reader.js'
 import type {ModelText} from './model-text.js'
@@ -10,6 +10,7 @@ import {type ReplyParts, replyGrammar} from './reply/reply-grammar.js'
 import type {ReplyStyle} from './reply/style.js'
 import type {GenerateRequest} from './request.js'
 import {marksOf} from './special-marks.js'
+import type {ThinkingLimit} from './thinking-budget.js'
 
 /** The parts of a request that determine the prompt and the form of the reply. */
 export type PlannedRequest = Pick<GenerateRequest, 'prompt' | 'format' | 'tools' | 'thinking'>
@@ -18,6 +19,7 @@ export type PlannedRequest = Pick<GenerateRequest, 'prompt' | 'format' | 'tools'
 export interface ReplyPlan {
   tokens: number[]
   prepared?: PreparedFormat
+  limit?: ThinkingLimit
   /** Special tokens that are part of the text of the reply. */
   marks?: readonly (readonly [token: number, character: string])[]
   /** How the text is to be read; undefined if it is only text. */
@@ -67,7 +69,17 @@ export class ReplyPlanner {
       ...(format === undefined ? {} : {format}),
       ...(calls === undefined ? {} : {calls}),
     }
-    const isConstrained = format !== undefined || calls !== undefined
+    const limit =
+      parts.thinking === undefined || style.thinking === undefined || wanted?.budget === undefined
+        ? undefined
+        : {
+            tokens: wanted.budget,
+            open: bytesOfMarked(parts.thinking.open),
+            close: bytesOfMarked(parts.thinking.close),
+            closing: tokenizer.encode(`\n${style.thinking.close}`, {special: false}),
+            isThinking,
+          }
+    const isConstrained = format !== undefined || calls !== undefined || limit !== undefined
     const layout: ReplyLayout = {
       specials: specials.characters,
       ...(style.thinking === undefined || isContinued ? {} : {thinking: style.thinking}),
@@ -78,6 +90,7 @@ export class ReplyPlanner {
     return {
       tokens,
       ...(isConstrained ? {prepared: await this.#prepare(parts, texts)} : {}),
+      ...(limit === undefined ? {} : {limit}),
       ...(specials.tokens.length === 0 ? {} : {marks: specials.tokens}),
       ...(layout.thinking === undefined && layout.content === '' && calls === undefined ? {} : {layout}),
     }

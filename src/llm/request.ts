@@ -2,6 +2,7 @@ import type {ReplyFormat} from '../grammar/index.js'
 import type {SamplingOptions} from '../sampling/index.js'
 import type {ChatMessage, TemplateVariables} from '../text/index.js'
 import type {PreparedFormat} from './prepared-format.js'
+import type {ThinkingLimit} from './thinking-budget.js'
 import type {Thinking, ToolUse} from './tools.js'
 
 /** Start of the text to generate. */
@@ -60,6 +61,8 @@ export interface GenerateRequest {
 /** A request whose prompt is tokenized separately, and whose format, tools and thinking have been read. */
 export interface TokenRequest extends Omit<GenerateRequest, 'prompt' | 'format' | 'tools' | 'thinking'> {
   prepared?: PreparedFormat
+  /** Only with a prepared format, which has the thinking. */
+  limit?: ThinkingLimit
   /** Special tokens that are part of the text, and the characters that stand for them there. */
   marks?: readonly (readonly [token: number, character: string])[]
 }

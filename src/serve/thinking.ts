@@ -1,5 +1,5 @@
 import type {GenerateRequest, Prompt} from '../llm/index.js'
-import type {Fields} from './body.js'
+import {definedEntries, type Fields} from './body.js'
 
 type Variables = NonNullable<Extract<Prompt, {kind: 'chat'}>['variables']>
 
@@ -23,6 +23,7 @@ export function readThinking(fields: Fields): RequestedThinking {
   const think = readThink(fields)
   const effort = readEffort(fields) ?? (typeof think === 'string' ? think : undefined)
   const enabled = think === undefined ? (effort === undefined ? undefined : effort !== 'none') : think !== false
+  const budget = readBudget(fields)
   const variables = {
     ...(enabled === undefined ? {} : {enable_thinking: enabled, thinking: enabled}),
     ...(effort === undefined ? {} : {reasoning_effort: effort}),
@@ -30,7 +31,7 @@ export function readThinking(fields: Fields): RequestedThinking {
   }
   return {
     variables: Object.keys(variables).length === 0 ? {} : {variables},
-    thinking: enabled === undefined ? undefined : {enabled},
+    thinking: enabled === undefined && budget === undefined ? undefined : definedEntries({enabled, budget}),
   }
 }
 
@@ -40,6 +41,13 @@ function readThink(fields: Fields): boolean | string | undefined {
   if (value === undefined || typeof value === 'boolean') return value
   if (typeof value === 'string' && levels.includes(value)) return value
   throw fields.wrong('think', `be true, false, ${levels.join(', ')}`.replace(/, (?=\w+$)/, ' or '))
+}
+
+/** Maximum tokens of the thinking; the names of Anthropic, vLLM and llama.cpp. -1 is no maximum, as in llama.cpp. */
+function readBudget(fields: Fields): number | undefined {
+  const names = ['thinking_budget_tokens', 'thinking_token_budget', 'reasoning_budget']
+  const budgets = names.map((name) => fields.integer(name, {min: -1})).filter((budget) => budget !== undefined)
+  return budgets[0] === -1 ? undefined : budgets[0]
 }
 
 function readEffort(fields: Fields): string | undefined {
