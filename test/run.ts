@@ -15,6 +15,7 @@ import {fileURLToPath} from 'node:url'
 import {parseArgs} from 'node:util'
 import {affectedTests, changedFiles} from './runner/affected.js'
 import {parseBudget, runWithinBudget} from './runner/budget.js'
+import {processorTime} from './runner/processor-time.js'
 import {Report} from './runner/report.js'
 import {secondTier} from './runner/second-tier.js'
 import {summarizeSkipped} from './runner/skipped.js'
@@ -150,17 +151,11 @@ function reportSkipped(): void {
   process.exitCode = 1
 }
 
-/** Wall and processor time of this process and of the processes that it waited for, if the system counts them. */
+/** Wall and processor time of this process and of the processes that it started, if the system counts them. */
 function resourcesUsed(): string {
   const wall = `Took ${Math.round(performance.now() / 1000)} s`
-  const stat = existsSync('/proc/self/stat') ? readFileSync('/proc/self/stat', 'utf8') : ''
-  // utime, stime, cutime and cstime in ticks of 10 ms (proc(5)); the second field may contain blanks.
-  const ticks = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 15)
-  const seconds = ticks.reduce((sum, each) => sum + Number(each) / 100, 0)
-  return ticks.length < 4 ? `${wall}.` : `${wall}, and ${Math.round(seconds)} s of processor time.`
+  const seconds = processorTime()
+  return seconds === undefined ? `${wall}.` : `${wall}, and ${Math.round(seconds)} s of processor time.`
 }
 
 /** Runs the failed files again, each alone, and prints the failed tests last. */

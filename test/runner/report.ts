@@ -20,11 +20,14 @@ export class Report {
     this.#reporter.pipe(process.stdout)
   }
 
-  add({title, events, seconds, hasFailed}: FileResult): void {
+  add({title, events, seconds, processorSeconds, hasFailed}: FileResult): void {
     const before = this.counts.tests
     for (const event of events) this.#count(title, event)
     if (this.#isVerbose || hasFailed) for (const event of events) this.#write(event)
-    else this.print(`✔ ${title} (${this.counts.tests - before} tests, ${seconds.toFixed(1)} s)`)
+    else {
+      const processors = processorSeconds === undefined ? '' : `, ${processorSeconds.toFixed(1)} s of processor time`
+      this.print(`✔ ${title} (${this.counts.tests - before} tests, ${seconds.toFixed(1)} s${processors})`)
+    }
   }
 
   #count(title: string, {type, data}: TestEvent): void {

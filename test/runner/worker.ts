@@ -9,6 +9,7 @@ import {after, describe} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {forgetSecrets} from '../../src/log/redact.js'
 import {endIdleProcesses} from '../support/svc-in-turn.js'
+import {processorTime} from './processor-time.js'
 
 export interface Queue {
   /** Files in the order in which they start: absolute path, and title of the suite. */
@@ -20,17 +21,25 @@ export interface Queue {
 /** Name of the file in the folder of a queue that marks the file at an index as taken. It contains the name of the worker. */
 export const markOf = (folder: string, index: number): string => join(folder, `taken-${index}`)
 
+/** Name of the file in the folder of a queue with the processor time of the file at an index, s. */
+export const timeFileOf = (folder: string, index: number): string => join(folder, `time-${index}`)
+
 /** Takes files from a queue until it is empty. @param folder of the queue, which contains a `Queue` as `queue.json` */
 export async function runQueue(folder: string, worker: string): Promise<void> {
   const {files, timeout}: Queue = JSON.parse(readFileSync(join(folder, 'queue.json'), 'utf8'))
   for (const [i, {title, path}] of files.entries())
-    if (take(markOf(folder, i), worker)) await runFile(title, path, timeout)
+    if (take(markOf(folder, i), worker)) await runFile(title, path, {timeout, timeFile: timeFileOf(folder, i)})
   // Waits for them, so that their processor time counts as that of this process.
   await endIdleProcesses()
 }
 
 /** Runs a file. Resolves when its tests and hooks have ended, and undoes what they left behind in this process. */
-async function runFile(title: string, path: string, timeout: number): Promise<void> {
+async function runFile(
+  title: string,
+  path: string,
+  {timeout, timeFile}: {timeout: number; timeFile: string},
+): Promise<void> {
+  const before = processorTime()
   const env = {...process.env}
   await new Promise<void>((ended) => {
     describe(title, {timeout}, async () => {
@@ -38,7 +47,11 @@ async function runFile(title: string, path: string, timeout: number): Promise<vo
         await import(pathToFileURL(path).href)
       } finally {
         // Hooks run in the order of their registration, so this is the last one.
-        after(() => ended())
+        after(() => {
+          const now = processorTime()
+          if (now !== undefined) writeFileSync(timeFile, String(now - (before ?? 0)))
+          ended()
+        })
       }
     })
   })

@@ -6,7 +6,7 @@ import type {FileResult} from './workers.js'
 
 const runner = new URL('workers.js', import.meta.url).href
 
-type Result = Pick<FileResult, 'title' | 'hasFailed'> & {tests: string[]; messages: string[]}
+type Result = Pick<FileResult, 'title' | 'hasFailed' | 'processorSeconds'> & {tests: string[]; messages: string[]}
 
 /** Runs test files from a new process, because the test runner of Node.js does not run within a test. */
 async function runAll(
@@ -21,8 +21,9 @@ async function runAll(
   const paths = Object.keys(files).map((title) => ({title, path: `${folder}/${title}.mjs`}))
   const program = `
     import {runFiles} from ${JSON.stringify(runner)}
-    const onFile = ({title, hasFailed, events}) => console.log(JSON.stringify({
+    const onFile = ({title, hasFailed, processorSeconds, events}) => console.log(JSON.stringify({
       title,
+      processorSeconds,
       hasFailed,
       tests: events.filter(({type, data}) => /pass|fail/.test(type) && data.details.type !== 'suite').map(({data}) => data.name),
       messages: events.flatMap(({type, data}) => type === 'test:stderr' ? data.message.trim() : []),
@@ -44,6 +45,16 @@ describe('running test files', () => {
     assert.deepEqual(titles(results), Object.keys(files))
     for (const {title, tests, hasFailed} of results)
       assert.deepEqual({tests, hasFailed}, {tests: [title.replace('f', 't')], hasFailed: false})
+  })
+
+  it('measures the processor time of a file with the processes that it starts', async (test) => {
+    const busy = `const end = performance.now() + 300; while (performance.now() < end);`
+    const start = `(await import('node:child_process')).spawnSync(process.execPath, ['-e', ${JSON.stringify(busy)}])`
+    const files = {a: `it('is idle', () => {})`, b: `it('starts a busy process', async () => { ${start} })`}
+    const times = new Map((await runAll(test, files)).map(({title, processorSeconds}) => [title, processorSeconds]))
+    if (process.platform !== 'linux') return assert.deepEqual([...times.values()], [undefined, undefined])
+    const [idle, started] = [times.get('a') ?? Number.NaN, times.get('b') ?? Number.NaN]
+    assert.ok(idle >= 0 && started > idle, JSON.stringify([idle, started]))
   })
 
   it('goes on after a file that fails', async (test) => {

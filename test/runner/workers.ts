@@ -3,7 +3,7 @@ import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync}
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {run} from 'node:test'
-import {markOf, type Queue} from './worker.js'
+import {markOf, type Queue, timeFileOf} from './worker.js'
 
 /** An event of the test runner of Node.js, which its reporters accept. */
 export interface TestEvent {
@@ -23,6 +23,8 @@ export interface FileResult {
   /** Events of the file, in the order of its tests. */
   events: readonly TestEvent[]
   seconds: number
+  /** Of the file and the processes that it started, s; undefined if it did not end, and on systems without `/proc`. */
+  processorSeconds: number | undefined
   hasFailed: boolean
 }
 
@@ -102,7 +104,8 @@ async function runWorker(queue: QueueFolder, name: string, onFile: (result: File
       const title = isProcess ? fileOfFailure(titlesTakenBy(name, queue), finished) : data.name
       if (isProcess) events.push(endOfProcess(data))
       finished.add(title)
-      onFile({title, events, seconds: data.details.duration_ms / 1000, hasFailed: type === 'fail'})
+      const seconds = data.details.duration_ms / 1000
+      onFile({title, events, seconds, processorSeconds: timeOf(title, queue), hasFailed: type === 'fail'})
       events = []
     })
   for await (const _ of stream);
@@ -117,6 +120,14 @@ function endOfProcess(data: TestEvent['data']): TestEvent {
 /** The file that a process ran when it failed; the last one if all have ended. */
 const fileOfFailure = (taken: readonly string[], finished: ReadonlySet<string>) =>
   taken.find((title) => !finished.has(title)) ?? taken.at(-1) ?? 'a worker'
+
+function timeOf(title: string, {folder, files}: QueueFolder): number | undefined {
+  const file = timeFileOf(
+    folder,
+    files.findIndex((each) => each.title === title),
+  )
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined
+}
 
 const titlesTakenBy = (worker: string, {folder, files}: QueueFolder) =>
   files.flatMap(({title}, i) => {
