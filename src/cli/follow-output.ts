@@ -13,7 +13,7 @@ export async function followOutput(
   taskId: number,
   {signal, print}: {signal: AbortSignal; print: (text: string) => Promise<void>},
 ): Promise<Task> {
-  let position = modules.tasks.outputStart
+  let position: ReturnType<typeof modules.tasks.readOutput>['place'] | undefined
   // Pieces are printed one after another, even if the reader is slow.
   let printed: Promise<void> = Promise.resolve()
   const look = () => {

@@ -3,12 +3,12 @@ import type {OrchOutcomesV1} from '../contracts/index.js'
 import {Exit, SvcError} from '../errors/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
-import {requireAgent, type TaskFilter, type TaskLabel, type TaskOutcome, taskStatuses} from '../tasks/index.js'
+import {requireAgent, type Task, type TaskFilter, type TaskOutcome, taskStatuses} from '../tasks/index.js'
 import {OrchCommand, parseTaskId} from './orch-command.js'
 import {durationFlag} from './time-flags.js'
 
 /** The states of unfinished tasks. */
-export const openStatuses: readonly TaskLabel[] = [
+export const openStatuses: readonly Task['status'][] = [
   'Queued',
   'InProgress',
   'RemoteHold',
@@ -17,7 +17,7 @@ export const openStatuses: readonly TaskLabel[] = [
   'Doubted',
 ]
 
-export const statusFlag = Flags.custom<TaskLabel>({
+export const statusFlag = Flags.custom<Task['status']>({
   char: 's',
   helpValue: 'STATUS',
   parse: async (value) => {
@@ -43,7 +43,7 @@ export const taskFilterFlags = {
 }
 
 interface FilterFlags {
-  readonly status?: readonly TaskLabel[] | undefined
+  readonly status?: readonly Task['status'][] | undefined
   readonly agent?: string | undefined
   readonly 'session-id'?: string | undefined
   readonly 'older-than'?: number | undefined
@@ -84,7 +84,7 @@ export abstract class TasksCommand<T extends typeof Command = typeof Command> ex
    * @param statuses of the tasks that filters without --status select
    */
   protected async actOnAll(
-    statuses: readonly TaskLabel[],
+    statuses: readonly Task['status'][],
     act: (
       modules: WorkspaceModules,
       orchestrator: Orchestrator,

@@ -25,6 +25,7 @@ export {
   type RequestMessage,
   readRequest,
 } from './json-rpc.js'
+export {withoutNulls, withoutUndefined} from './members.js'
 export {isObject, plainViolations} from './plain-check.js'
 export {readRetentionPolicy} from './retention-policy.js'
 export type * from './types.js'

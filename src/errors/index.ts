@@ -6,6 +6,7 @@ export {type ErrorCode, type ErrorParams, type ErrorRow, Exit, errorGroups} from
 export {command, commandLine} from './command.js'
 export {counted} from './counted.js'
 export {type ErrorRecord, isErrorOf, SvcError} from './error.js'
+export {excerpt} from './excerpt.js'
 export {literalPattern} from './literal-pattern.js'
 
 export {

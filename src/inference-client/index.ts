@@ -1,9 +1,19 @@
 /**
- * Client for inference servers: endpoint resolution, model registry, probing and text generation.
+ * Client for inference servers: endpoint resolution, model registry, choice and price of a model, probing and text
+ * generation.
  */
 export {type Ask, askEndpoint} from './ask-endpoint.js'
 export {chat} from './chat.js'
 export {anyJson, type ChatMessage, type ChatRequest} from './chat-request.js'
+export {
+  assumedPrice,
+  type CostPreference,
+  chooseModel,
+  costOf,
+  localProvider,
+  type ModelChoice,
+  type ModelPrices,
+} from './choose-model.js'
 export {contextLengthOf} from './context-length.js'
 export {type InferenceClient, type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
 export {generate} from './generation.js'

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto'
+import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {type TaskContext, withoutUndefined} from '../tasks/index.js'
+import type {TaskContext} from '../tasks/index.js'
 
 /** The interface that received a request. */
 export const journeySurfaces = ['mcp', 'cli', 'orchestrator', 'daemon'] as const

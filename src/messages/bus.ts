@@ -1,5 +1,5 @@
+import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {withoutUndefined} from '../tasks/index.js'
 import {compareToEarlier, type MessageKey} from './idempotency-key.js'
 import {byUrgency, type Delivered, type Draft, displayMessage, type Message} from './message.js'
 

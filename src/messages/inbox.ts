@@ -1,6 +1,5 @@
-import type {A2AInboxV1} from '../contracts/index.js'
+import {type A2AInboxV1, withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {withoutUndefined} from '../tasks/index.js'
 import {claimMessages} from './claim.js'
 import type {Consumer} from './consumer.js'
 import type {MessageContext} from './context.js'

@@ -1,5 +1,5 @@
+import {withoutUndefined} from '../contracts/index.js'
 import type {StoredMessage} from '../mesh/index.js'
-import {withoutUndefined} from '../tasks/index.js'
 import {type Message, type MessagePriority, messagePriorities, parseMessageType} from './message.js'
 import {planeOf} from './planes.js'
 

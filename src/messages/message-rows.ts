@@ -1,5 +1,5 @@
+import {withoutNulls} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {withoutNulls} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 
 import {type Message, type MessageReference, type MessageType, messagePriorities} from './message.js'

@@ -1,5 +1,5 @@
 import {isErrorOf} from '../errors/index.js'
-import {type AgentRow, matchAgentId, requireAgent} from '../tasks/index.js'
+import {type AgentRow, matchId, requireAgent} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 
 /**
@@ -19,6 +19,6 @@ export function requireReceiver(context: MessageContext, nameOrId: string | numb
 
 const findRetired = ({store, repositoryId}: MessageContext, nameOrId: string | number): AgentRow | undefined =>
   store.get<AgentRow>("SELECT * FROM orch_agents WHERE id = ? AND repository_id = ? AND state = 'retired'", [
-    matchAgentId(String(nameOrId)) ?? null,
+    matchId(String(nameOrId), 'A') ?? null,
     repositoryId,
   ])

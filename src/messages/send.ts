@@ -1,6 +1,6 @@
-import type {A2ASendV1} from '../contracts/index.js'
+import {type A2ASendV1, withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {requireAgent, withoutUndefined} from '../tasks/index.js'
+import {requireAgent} from '../tasks/index.js'
 import type {MessageContext} from './context.js'
 
 import {messageKey} from './idempotency-key.js'

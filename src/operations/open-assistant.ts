@@ -5,14 +5,15 @@ import type {OperationContext} from './context.js'
 export async function openAssistantFor(context: OperationContext): Promise<Assistant> {
   const {modules, orchestrator, sources} = context
   const {openAssistant} = await import('../assistant/index.js')
+  const {chooseModel, costOf} = await import('../inference-client/index.js')
   const {modelPrices, costPreference} = orchestrator.config
   return openAssistant(orchestrator, sources, {
     chooseModel(registry, {economy, ...work}: Work) {
-      const choice = modules.tasks.chooseModel(registry, {}, modelPrices, economy ? 'economy' : costPreference)
+      const choice = chooseModel(registry, {}, modelPrices, economy ? 'economy' : costPreference)
       modules.tasks.recordRoutingDecision(orchestrator, {...work, choice})
       return choice.model
     },
-    costOf: (model, tokens) => modules.tasks.costOf(model, tokens, modelPrices),
+    costOf: (model, tokens) => costOf(model, tokens, modelPrices),
     onCost: (usage) => modules.tasks.emitCost(orchestrator, usage),
   })
 }

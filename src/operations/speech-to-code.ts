@@ -1,6 +1,11 @@
 import {randomUUID} from 'node:crypto'
 import {resolveSettings, speechSessionSettings} from '../config/index.js'
-import type {FailureCategory, RuntimeGenerationKpiV1, SpeechTrace} from '../contracts/index.js'
+import {
+  type FailureCategory,
+  type RuntimeGenerationKpiV1,
+  type SpeechTrace,
+  withoutUndefined,
+} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {containedOutput} from '../files/index.js'
 import {askEndpoint} from '../inference-client/index.js'
@@ -16,7 +21,6 @@ import {
   spokenCodeFailure,
   transcriptUse,
 } from '../speech/index.js'
-import {withoutUndefined} from '../tasks/index.js'
 import type {OperationContext} from './context.js'
 import type {Operation} from './operation.js'
 import {performNamed} from './perform.js'

@@ -1,24 +1,19 @@
 import type {SettingSources, SettingWarning} from '../config/index.js'
 import {type HostProbe, probeHost, readHost} from '../mesh/index.js'
 import {
-  type AffinityGroup,
   detectGroups,
-  type HiddenChecks,
   type OrchestratorConfig,
   readHiddenChecks,
   readScopes,
   resolveOrchestratorConfig,
-  type Scopes,
+  type TaskContext,
 } from '../tasks/index.js'
 import {resolveTelemetry, type Telemetry} from '../telemetry/index.js'
 
 /** Everything read from the files and the environment of a workspace; a reload replaces it. */
-export interface LiveSettings {
+export interface LiveSettings extends Pick<TaskContext, 'groups' | 'scopes' | 'hiddenChecks'> {
   readonly config: OrchestratorConfig
   readonly probe: HostProbe
-  readonly groups: readonly AffinityGroup[]
-  readonly scopes: Scopes
-  readonly hiddenChecks: HiddenChecks | undefined
   readonly telemetry: Telemetry
 }
 

@@ -10,11 +10,10 @@ import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
 import {type DatabaseKind, type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
 import {
-  contextListener,
   continueTasks,
   type OrchestratorConfig,
   orchestratorFragment,
-  questionListener,
+  taskListeners,
   type WorkflowHandoff,
 } from '../tasks/index.js'
 import {telemetryFragment} from '../telemetry/index.js'
@@ -96,14 +95,7 @@ export async function openOrchestrator({
       if (startWorkflow !== undefined || live.current.config.planningWorkflowFile === undefined) return startWorkflow
       return (handoff: WorkflowHandoff) => handOffGoal(orchestrator, handoff)
     },
-    listeners: [
-      planListener,
-      messageListener,
-      operationLogListener,
-      contextListener,
-      questionListener,
-      workflowListener,
-    ],
+    listeners: [planListener, messageListener, operationLogListener, ...taskListeners, workflowListener],
     now,
     random,
     placementLog: logger('svc.orchestrator.placement'),

@@ -1,4 +1,4 @@
-import type {OrchStatusV1} from '../contracts/index.js'
+import {type OrchStatusV1, withoutUndefined} from '../contracts/index.js'
 import {loadOutlook, scaleUpThreshold} from '../scheduler/index.js'
 import {
   type Agent,
@@ -10,7 +10,6 @@ import {
   runningDaemon,
   type TaskContext,
   type TaskStatus,
-  withoutUndefined,
 } from '../tasks/index.js'
 import type {Orchestrator} from './open.js'
 

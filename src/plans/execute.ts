@@ -1,5 +1,6 @@
+import {withoutUndefined} from '../contracts/index.js'
 import {type ErrorCode, SvcError} from '../errors/index.js'
-import {type Accepted, type Submitter, type TaskContext, withoutUndefined} from '../tasks/index.js'
+import type {Accepted, Submitter, TaskContext} from '../tasks/index.js'
 
 import {requireIds} from './new-plan.js'
 import {settlePlan} from './node-status.js'

@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto'
+import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {
   appendEvent,
@@ -7,7 +8,6 @@ import {
   normaliseManifest,
   normalisePath,
   type TaskContext,
-  withoutUndefined,
 } from '../tasks/index.js'
 
 import {stepsFromGoal} from './drafting/from-goal.js'

@@ -1,12 +1,6 @@
+import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {
-  appendEvent,
-  displayTask,
-  type TaskChangeEvents,
-  type TaskContext,
-  type TaskStatus,
-  withoutUndefined,
-} from '../tasks/index.js'
+import {appendEvent, displayTask, type TaskChangeEvents, type TaskContext, type TaskStatus} from '../tasks/index.js'
 import {type NodeKey, readyNodes} from './plan-rows.js'
 import type {NodeStatus, PlanStatusWord} from './vocabulary.js'
 

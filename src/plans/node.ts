@@ -1,4 +1,4 @@
-import {type ManifestEntry, withoutUndefined} from '../tasks/index.js'
+import {type ManifestEntry, withoutUndefined} from '../contracts/index.js'
 import type {DraftStep} from './drafting/step.js'
 import type {NodeStatus, ReplanTrigger} from './vocabulary.js'
 

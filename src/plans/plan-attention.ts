@@ -1,9 +1,9 @@
+import type {ManifestEntry} from '../contracts/index.js'
 import {
   chargeAnswer,
   considerInterruption,
   type InterruptionDecision,
   type InterruptionSignals,
-  type ManifestEntry,
   type QuestionSubject,
   submitSignals,
   type TaskContext,

@@ -1,4 +1,5 @@
-import {type ExecutionRole, type TaskCategory, type TaskContext, withoutUndefined} from '../tasks/index.js'
+import {withoutUndefined} from '../contracts/index.js'
+import type {ExecutionRole, TaskCategory, TaskContext} from '../tasks/index.js'
 import {advancePlan} from './advance.js'
 import {assess} from './drafting/adequacy.js'
 import type {DraftStep} from './drafting/step.js'

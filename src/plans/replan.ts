@@ -1,13 +1,6 @@
+import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {
-  appendEvent,
-  appendPlanLineage,
-  cancelRow,
-  notify,
-  requireRow,
-  type TaskContext,
-  withoutUndefined,
-} from '../tasks/index.js'
+import {appendEvent, appendPlanLineage, cancelRow, notify, requireRow, type TaskContext} from '../tasks/index.js'
 
 import {wordsOf} from './drafting/clauses.js'
 import {usualLimit} from './drafting/from-goal.js'

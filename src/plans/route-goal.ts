@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto'
-import type {SubmitTaskV1} from '../contracts/index.js'
+import {type SubmitTaskV1, withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {
   appendEvent,
@@ -9,7 +9,6 @@ import {
   requireEnabled,
   requireTask,
   type TaskContext,
-  withoutUndefined,
 } from '../tasks/index.js'
 import {complexityOf} from './drafting/kind.js'
 import {requirePlan} from './plan-rows.js'

@@ -1,4 +1,5 @@
-import {type TaskContext, withoutUndefined} from '../tasks/index.js'
+import {withoutUndefined} from '../contracts/index.js'
+import type {TaskContext} from '../tasks/index.js'
 import {nodesOf, type PlanRow, requirePlan} from './plan-rows.js'
 import {type PlanStep, stepsOf} from './view.js'
 import type {NodeStatus, PlanStatusWord, PlanStrategy} from './vocabulary.js'

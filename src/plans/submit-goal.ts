@@ -1,6 +1,6 @@
-import type {OrchHandedOffV1, SubmitTaskV1} from '../contracts/index.js'
+import {type OrchHandedOffV1, type SubmitTaskV1, withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {type Accepted, appendPlanLineage, type Submitter, type TaskContext, withoutUndefined} from '../tasks/index.js'
+import {type Accepted, appendPlanLineage, type Submitter, type TaskContext} from '../tasks/index.js'
 import type {DraftStep} from './drafting/step.js'
 import {startPlan} from './execute.js'
 import {type DraftRequest, newPlan} from './new-plan.js'

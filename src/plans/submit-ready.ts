@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
-import type {SubmitTaskV1} from '../contracts/index.js'
+import {type SubmitTaskV1, withoutUndefined} from '../contracts/index.js'
 import {type ErrorCode, isErrorOf, SvcError} from '../errors/index.js'
-import {type Accepted, linkLineage, submitTask, type TaskContext, withoutUndefined} from '../tasks/index.js'
+import {type Accepted, linkLineage, submitTask, type TaskContext} from '../tasks/index.js'
 
 import type {PlanNode} from './node.js'
 import {holdNode, setNodeStatus} from './node-status.js'

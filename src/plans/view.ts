@@ -1,11 +1,5 @@
-import {
-  decideTests,
-  type ManifestEntry,
-  type TaskCategory,
-  type TaskContext,
-  type TestVerdict,
-  withoutUndefined,
-} from '../tasks/index.js'
+import {type ManifestEntry, withoutUndefined} from '../contracts/index.js'
+import {decideTests, type TaskCategory, type TaskContext, type TestVerdict} from '../tasks/index.js'
 import type {QualityFinding} from './drafting/quality.js'
 import type {PlanNode} from './node.js'
 import {nodesOf, type PlanRow, versionOf} from './plan-rows.js'

@@ -7,14 +7,7 @@ export {type AgentRow, agentRows, listAgents, requireAgent, toAgent, withAgentMo
 export {type AgentBudget, agentBudgets, chargeAgent} from './agents/budget.js'
 export {readScopes} from './agents/scope.js'
 export {mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
-export {
-  type AttentionBudget,
-  type AttentionEvent,
-  attentionBudget,
-  attentionHistory,
-  requireAttention,
-  resetAttention,
-} from './attention/budget.js'
+export {attentionBudget, attentionHistory, requireAttention, resetAttention} from './attention/budget.js'
 export type {InterruptionDecision, InterruptionSignals} from './attention/decide.js'
 export {
   chargeAnswer,
@@ -30,43 +23,27 @@ export {type Capabilities, parseCapabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
 export {
   notify,
-  type Scopes,
   type TaskChangeEvents,
   type TaskContext,
   type TaskListener,
   type WorkflowHandoff,
 } from './base/context.js'
 export {runningDaemon} from './base/daemon-lease.js'
-export {excerpt} from './base/excerpt.js'
 export type {Finding} from './base/finding.js'
-export type {AffinityGroup} from './base/groups.js'
-export type {HiddenChecks} from './base/hidden-checks.js'
-export {
-  displayAgent,
-  displayOperation,
-  displayTask,
-  matchAgentId,
-  matchOperationId,
-  matchTaskId,
-  parseTaskId,
-  questionOfReason,
-} from './base/ids.js'
+export {displayAgent, displayTask, matchId, parseTaskId, questionOfReason} from './base/ids.js'
 export {canDelegate} from './base/may-delegate.js'
-export {withoutNulls, withoutUndefined} from './base/members.js'
 export {confidencePolicy} from './base/policy.js'
 export {continueTasks} from './base/restored.js'
 export {orchestratorFragment} from './base/schema.js'
 export {momentOf, readState, writeState} from './base/state.js'
-export type {ManifestEntry, Task} from './base/task.js'
+export type {Task} from './base/task.js'
 export type {PlacementReason} from './base/vocabulary.js'
 export {
   type ExecutionRole,
   type Priority,
-  type ProcessorName,
   parsePriority,
   priorities,
   type TaskCategory,
-  type TaskLabel,
   type TaskPhase,
   type TaskStatus,
   taskCategories,
@@ -78,7 +55,6 @@ export {taskEvidence, taskInDetail, withPlan} from './completion/task-evidence.j
 export {verifyTask} from './completion/verify.js'
 export {
   type ContextEntry,
-  contextListener,
   getContext,
   type ListedContextEntry,
   listContext,
@@ -105,12 +81,11 @@ export {doubtTask, overruleDoubt, resolveDoubt} from './lifecycle/doubt.js'
 export {emergencyStop, emergencyStopOf, startOrchestrator} from './lifecycle/emergency-stop.js'
 export {cancelTask, failTask} from './lifecycle/finish.js'
 export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
-export {outputStart, readOutput, taskWithOutput} from './lifecycle/output.js'
+export {readOutput, taskWithOutput} from './lifecycle/output.js'
 export {type FinishedStatus, finishedStatuses, pruneTasks} from './lifecycle/prune.js'
 export {replayRoutes} from './lifecycle/replay-routes.js'
 export {drainAgent, type Emptied, retireAgent} from './lifecycle/retire-agent.js'
 export {
-  labelOf,
   listTaskIds,
   listTasks,
   requireRow,
@@ -119,22 +94,12 @@ export {
   type TaskRequest,
   type TaskRow,
   taskWithUid,
-  toTask,
 } from './lifecycle/task-rows.js'
-export {
-  assumedPrice,
-  type CostPreference,
-  chooseModel,
-  costOf,
-  type ModelChoice,
-  type ModelPrices,
-} from './models/choose-model.js'
 export {recordRoutingDecision} from './models/routing-decision.js'
-export {localProvider} from './models/routing-reason.js'
 export {askAsAgent, chatQuestioning} from './questions/agent-question.js'
 export {type AnswerRequest, answerQuestion, requireNoQuestion} from './questions/answer-question.js'
 export {askQuestion, type QuestionRequest} from './questions/ask-question.js'
-export {closeQuestions, questionListener} from './questions/close-questions.js'
+export {closeQuestions} from './questions/close-questions.js'
 export {pendingQuestions, type Question} from './questions/question-rows.js'
 export type {Questioning} from './questions/questioning.js'
 export {detectGroups} from './routing/detect-groups.js'
@@ -165,4 +130,5 @@ export {
   waitingTasks,
 } from './upkeep/agent-loads.js'
 export {watchAgents} from './upkeep/staleness.js'
+export {taskListeners} from './upkeep/task-listeners.js'
 export {pruneRecords, releaseAbandoned} from './upkeep/upkeep.js'

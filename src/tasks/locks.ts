@@ -1,6 +1,6 @@
+import type {ManifestEntry} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import type {TaskContext} from './base/context.js'
-import type {ManifestEntry} from './base/task.js'
 import {appendEvent} from './events/event-log.js'
 
 /** A locked file and the agent that holds it. */

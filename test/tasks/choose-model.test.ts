@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {chooseModel, costOf, type ModelChoice} from '../../src/tasks/models/choose-model.js'
+import {chooseModel, costOf, type ModelChoice} from '../../src/inference-client/choose-model.js'
 import {routingReason} from '../../src/tasks/models/routing-reason.js'
 import {aTask} from '../scheduler/processors/a-task.js'
 

@@ -5,16 +5,8 @@ import {SvcError} from '../../src/errors/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import {KeptOutput} from '../../src/process/index.js'
 import type {RunReport} from '../../src/scheduler/index.js'
-import {
-  cancelTask,
-  listTasks,
-  outputStart,
-  readOutput,
-  requireTask,
-  retryTask,
-  taskWithOutput,
-} from '../../src/tasks/index.js'
-import {pruneOutput} from '../../src/tasks/lifecycle/output.js'
+import {cancelTask, listTasks, readOutput, requireTask, retryTask, taskWithOutput} from '../../src/tasks/index.js'
+import {outputStart, pruneOutput} from '../../src/tasks/lifecycle/output.js'
 import {done, type Script, ScriptedProcessor, startDaemon} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {statusOf, submit} from '../orchestrator/support/tasks.js'

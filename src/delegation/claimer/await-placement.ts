@@ -1,5 +1,5 @@
 import {watchStore} from '../../store/index.js'
-import {type Accepted, labelOf, requireRow, runningDaemon, type TaskContext} from '../../tasks/index.js'
+import {type Accepted, requireRow, requireTask, runningDaemon, type TaskContext} from '../../tasks/index.js'
 import {delegationOfTask} from '../rows.js'
 
 /** Checks without a reported write, ms: a write of another machine is not reported. */
@@ -34,6 +34,6 @@ export async function awaitPlacement(context: TaskContext, accepted: Accepted, s
     const timer = setInterval(settle, pollMs)
     signal.addEventListener('abort', settle, {once: true})
   })
-  const row = look()
-  return {...accepted, status: labelOf(row), placement_reason: row.placement_reason}
+  const {status, placement_reason} = requireTask(context, accepted.task_id)
+  return {...accepted, status, placement_reason}
 }

@@ -1,13 +1,7 @@
 import {createHash} from 'node:crypto'
+import {withoutUndefined} from '../../contracts/index.js'
 import {claimerId, type RemoteEnvelope, type RemoteWork} from '../../mesh/index.js'
-import {
-  type OrchestratorConfig,
-  runLimit,
-  type Task,
-  type TaskContext,
-  taskEnvelope,
-  withoutUndefined,
-} from '../../tasks/index.js'
+import {type OrchestratorConfig, runLimit, type Task, type TaskContext, taskEnvelope} from '../../tasks/index.js'
 import type {DelegationRow} from '../rows.js'
 import type {SentFile} from './remote-files.js'
 

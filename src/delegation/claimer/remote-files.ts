@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto'
 import {lstat, mkdir, readFile, realpath, rename, rm, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
+import type {ManifestEntry} from '../../contracts/index.js'
 import {isWithin} from '../../files/index.js'
 import {maxBlobBytes} from '../../mesh/index.js'
-import type {ManifestEntry} from '../../tasks/index.js'
 
 /** Files by digest, as stored by the control plane. */
 export interface BlobStore {

@@ -1,9 +1,9 @@
+import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {redact} from '../../log/index.js'
 import type {RemoteResult} from '../../mesh/index.js'
 import type {KeptOutput} from '../../process/index.js'
 import type {Outcome} from '../../scheduler/index.js'
-import {withoutUndefined} from '../../tasks/index.js'
 import type {Delegation} from './job.js'
 import type {WrittenFile} from './work-folder.js'
 

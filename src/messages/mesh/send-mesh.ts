@@ -1,7 +1,7 @@
 import type {SettingSources} from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
 import {nodeId} from '../../mesh/index.js'
-import {matchAgentId, requireAgent} from '../../tasks/index.js'
+import {matchId, requireAgent} from '../../tasks/index.js'
 import type {MessageContext} from '../context.js'
 
 import {fnv1a64, messageKey, repetitionMs} from '../idempotency-key.js'
@@ -63,7 +63,7 @@ export async function sendOverMesh(
 
 /** Agents of other machines are identified by number; names refer to agents of this machine. @throws agent_not_found */
 const remoteAgent = (context: MessageContext, nameOrId: string | number): number =>
-  matchAgentId(String(nameOrId)) ?? requireAgent(context, nameOrId).id
+  matchId(String(nameOrId), 'A') ?? requireAgent(context, nameOrId).id
 
 /** Maximum length of a key in characters. */
 const longestKey = 512

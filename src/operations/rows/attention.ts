@@ -1,4 +1,4 @@
-import type {AttentionBudget, AttentionEvent} from '../../tasks/index.js'
+import type {OrchAttentionV1} from '../../contracts/index.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
 
@@ -23,7 +23,7 @@ const events = list(
 
 /** The attention budget of the user. */
 export const attentionOperations: readonly Operation[] = [
-  operation<{hours?: number}, {budget: AttentionBudget; event_count: number}>({
+  operation<{hours?: number}, {budget: OrchAttentionV1['budget']; event_count: number}>({
     name: 'attention_summary',
     title: 'Show the attention budget',
     summary: 'Show how much of the attention of the user is spent.',
@@ -41,7 +41,7 @@ export const attentionOperations: readonly Operation[] = [
       event_count: modules.tasks.attentionHistory(orchestrator, input.hours).length,
     }),
   }),
-  operation<{hours?: number}, {events: AttentionEvent[]}>({
+  operation<{hours?: number}, Pick<OrchAttentionV1, 'events'>>({
     name: 'attention_history',
     title: 'List attention events',
     summary: 'List requests to the user and decisions about them, newest first.',
@@ -55,7 +55,7 @@ export const attentionOperations: readonly Operation[] = [
     },
     run: (input, {modules, orchestrator}) => ({events: modules.tasks.attentionHistory(orchestrator, input.hours)}),
   }),
-  operation<object, {budget: AttentionBudget}>({
+  operation<object, Pick<OrchAttentionV1, 'budget'>>({
     name: 'attention_reset',
     title: 'Reset the attention budget',
     summary: 'Restart the attention budget of the user.',

@@ -1,7 +1,11 @@
+import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {displayOperation, displayTask, type TaskContext, withoutUndefined} from '../../tasks/index.js'
+import {displayTask, type TaskContext} from '../../tasks/index.js'
 
 import {type LoggedOperation, type OperationName, type Payloads, summaries} from './operation.js'
+
+/** `OP-000007` */
+export const displayOperation = (id: number): string => `OP-${String(id).padStart(6, '0')}`
 
 /** A row of `agent_oplog`. */
 export interface OperationRow<K extends OperationName = OperationName> {

@@ -1,13 +1,11 @@
-import type {SubmitTaskV1} from '../../contracts/index.js'
+import {type ManifestEntry, type SubmitTaskV1, withoutUndefined} from '../../contracts/index.js'
 import {
   agentRows,
-  type ManifestEntry,
   priorities,
   type TaskContext,
   type TaskRequest,
   type TaskRow,
   taskEnvelope,
-  withoutUndefined,
 } from '../../tasks/index.js'
 
 /**

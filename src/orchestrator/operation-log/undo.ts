@@ -1,18 +1,11 @@
-import {SvcError} from '../../errors/index.js'
+import {withoutUndefined} from '../../contracts/index.js'
+import {excerpt, SvcError} from '../../errors/index.js'
 import type {MessageContext} from '../../messages/index.js'
-import {
-  appendEvent,
-  displayOperation,
-  displayTask,
-  excerpt,
-  matchOperationId,
-  matchTaskId,
-  requireRow,
-  withoutUndefined,
-} from '../../tasks/index.js'
+import {appendEvent, displayTask, matchId, requireRow} from '../../tasks/index.js'
 
 import type {LoggedOperation, OperationName, Payloads} from './operation.js'
 import {
+  displayOperation,
   findSubmission,
   logOperation,
   type OperationRow,
@@ -49,9 +42,9 @@ interface Found {
 }
 
 function find(context: MessageContext, which: string, direction: Direction): Found {
-  const id = matchOperationId(which)
+  const id = matchId(which, 'OP')
   if (id !== undefined) return {name: displayOperation(id), row: requireOperation(context, id)}
-  const taskId = matchTaskId(which)
+  const taskId = matchId(which, 'T')
   if (taskId === undefined)
     throw new SvcError('usage', {
       reason: `${JSON.stringify(which)} is not an operation id. Expected a form such as 7 or OP-000007, or T-0042 for a submission.`,

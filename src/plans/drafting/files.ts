@@ -1,4 +1,4 @@
-import type {ManifestEntry} from '../../tasks/index.js'
+import type {ManifestEntry} from '../../contracts/index.js'
 import {wordsOf} from './clauses.js'
 
 /** Extensions that make a word with a `/` a file path. */

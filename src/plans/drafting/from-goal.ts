@@ -1,4 +1,4 @@
-import {excerpt} from '../../tasks/index.js'
+import {excerpt} from '../../errors/index.js'
 import {clausesOf, wordsOf} from './clauses.js'
 import {filesOf, type Scope, scopeOf} from './files.js'
 import {categoryOf, complexityOf} from './kind.js'

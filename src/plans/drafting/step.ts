@@ -1,4 +1,5 @@
-import type {ExecutionRole, ManifestEntry, TaskCategory} from '../../tasks/index.js'
+import type {ManifestEntry} from '../../contracts/index.js'
+import type {ExecutionRole, TaskCategory} from '../../tasks/index.js'
 
 import type {ReplanTrigger} from '../vocabulary.js'
 

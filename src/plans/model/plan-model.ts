@@ -1,7 +1,13 @@
 import {randomUUID} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
-import type {Generation, InferenceEndpoint} from '../../inference-client/index.js'
-import {chooseModel, costOf, emitCost, localProvider, type TaskContext} from '../../tasks/index.js'
+import {
+  chooseModel,
+  costOf,
+  type Generation,
+  type InferenceEndpoint,
+  localProvider,
+} from '../../inference-client/index.js'
+import {emitCost, type TaskContext} from '../../tasks/index.js'
 import {recordModelCall} from '../../telemetry/index.js'
 
 import {planSystem} from './prompts.js'

@@ -12,7 +12,6 @@ import {
   HiddenRuns,
   lastEventId,
   lostRuns,
-  type ProcessorName,
   pruneRecords,
   readEvents,
   recoverRuns,
@@ -38,7 +37,7 @@ export interface Companion {
 
 export interface DaemonOptions {
   /** External tasks are run by clients. */
-  processors: Readonly<Record<Exclude<ProcessorName, 'external'>, Processor>>
+  processors: Readonly<Record<'ai' | 'exec', Processor>>
   /** Stops the loop: runs may continue for `drainMs`, then they are aborted and queued again. */
   signal: AbortSignal
   /** False leaves queued tasks to clients that claim them. */

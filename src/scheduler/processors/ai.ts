@@ -1,17 +1,17 @@
 import {SvcError} from '../../errors/index.js'
-import type {Generation, generate, InferenceClient, InferenceEndpoint} from '../../inference-client/index.js'
 import {
   type CostPreference,
   chooseModel,
   costOf,
+  type Generation,
+  type generate,
+  type InferenceClient,
+  type InferenceEndpoint,
   localProvider,
   type ModelChoice,
   type ModelPrices,
-  type Task,
-  type TaskPhase,
-  taskPhases,
-  type Usage,
-} from '../../tasks/index.js'
+} from '../../inference-client/index.js'
+import {type Task, type TaskPhase, taskPhases, type Usage} from '../../tasks/index.js'
 
 import type {Outcome, Processor, RunReport} from './processor.js'
 import {type PhaseBudget, phaseBudget, phasePrompt, systemPrompt} from './prompts.js'

@@ -1,6 +1,6 @@
-import type {InferenceEndpoint} from '../../inference-client/index.js'
+import {costOf, type InferenceEndpoint} from '../../inference-client/index.js'
 import {logger} from '../../log/index.js'
-import {costOf, recordRoutingDecision, type Task, type TaskContext, withAgentModel} from '../../tasks/index.js'
+import {recordRoutingDecision, type Task, type TaskContext, withAgentModel} from '../../tasks/index.js'
 import {recordModelCall} from '../../telemetry/index.js'
 import {aiProcessor, type ModelAnswer} from './ai.js'
 import {execProcessor} from './exec.js'

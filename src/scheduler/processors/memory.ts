@@ -1,7 +1,8 @@
 import {appendFile, mkdir, readdir, readFile, rm} from 'node:fs/promises'
 import {join, resolve} from 'node:path'
+import {excerpt} from '../../errors/index.js'
 import {logger, redact} from '../../log/index.js'
-import {excerpt, type Task, type TaskContext} from '../../tasks/index.js'
+import type {Task, TaskContext} from '../../tasks/index.js'
 
 type Place = Pick<TaskContext, 'root' | 'config' | 'now'>
 

@@ -1,4 +1,5 @@
-import {type ManifestEntry, type Task, type TaskPhase, taskPhases} from '../../tasks/index.js'
+import type {ManifestEntry} from '../../contracts/index.js'
+import {type Task, type TaskPhase, taskPhases} from '../../tasks/index.js'
 
 /** The instructions of each phase. */
 const instructions: Readonly<Record<TaskPhase, string>> = {

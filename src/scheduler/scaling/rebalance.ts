@@ -1,4 +1,5 @@
-import {assumedPrice, type Priority, priorities} from '../../tasks/index.js'
+import {assumedPrice} from '../../inference-client/index.js'
+import {type Priority, priorities} from '../../tasks/index.js'
 
 import {taskWeight} from './load.js'
 

@@ -2,7 +2,7 @@ import {nearest, SvcError} from '../../errors/index.js'
 import type {Agent} from '../base/agent.js'
 import type {Capabilities} from '../base/capabilities.js'
 import type {TaskContext} from '../base/context.js'
-import {displayAgent, matchAgentId} from '../base/ids.js'
+import {displayAgent, matchId} from '../base/ids.js'
 import type {Task} from '../base/task.js'
 
 /** A row of `orch_agents`. */
@@ -112,7 +112,7 @@ export const findAgentNamed = ({store, repositoryId}: TaskContext, name: string)
 export function requireAgent(context: TaskContext, nameOrId: string | number): AgentRow {
   const rows = agentRows(context)
   const text = String(nameOrId)
-  const id = typeof nameOrId === 'number' ? nameOrId : matchAgentId(text)
+  const id = typeof nameOrId === 'number' ? nameOrId : matchId(text, 'A')
   const named = typeof nameOrId === 'number' ? undefined : rows.find(({name}) => name === text)
   const found = named ?? rows.find((row) => row.id === id)
   if (found !== undefined) return found
@@ -129,7 +129,7 @@ export function requireAnyAgent(context: TaskContext, nameOrId: string | number)
   try {
     return requireAgent(context, nameOrId)
   } catch (error) {
-    const id = typeof nameOrId === 'number' ? nameOrId : matchAgentId(nameOrId)
+    const id = typeof nameOrId === 'number' ? nameOrId : matchId(nameOrId, 'A')
     const retired = store.get<AgentRow>(
       "SELECT * FROM orch_agents WHERE repository_id = ? AND state = 'retired' AND (id = ? OR name = ?) ORDER BY id DESC",
       [repositoryId, id ?? null, typeof nameOrId === 'number' ? null : nameOrId],

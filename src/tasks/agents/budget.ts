@@ -1,7 +1,7 @@
+import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {OrchestratorConfig} from '../base/config.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
 import {emitCost, type Usage} from '../events/cost.js'
 import {appendEvent} from '../events/event-log.js'
 import {type AgentRow, agentRows, requireAgent} from './agent-rows.js'

@@ -1,6 +1,6 @@
+import {localProvider} from '../../inference-client/index.js'
 import type {TaskContext} from '../base/context.js'
 import type {Task} from '../base/task.js'
-import {localProvider} from '../models/routing-reason.js'
 import {rollUp} from './reliability.js'
 
 /** What an observation of an agent is about. */

@@ -1,5 +1,5 @@
+import {withoutUndefined} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
 import type {ApprovalTier} from '../base/task.js'
 import type {Priority} from '../base/vocabulary.js'
 import {type AgentTrust, agentTrust} from './agent-trust.js'

@@ -29,9 +29,9 @@ import {
   testDecisionPolicySettings,
   tierGateSettings,
 } from '../../config/index.js'
+import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {Capabilities} from './capabilities.js'
-import {withoutUndefined} from './members.js'
 import {confidencePolicy, type SocratesThresholds} from './policy.js'
 
 type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never

@@ -6,20 +6,11 @@ const display = (letter: string, digits: number) => (id: number) => `${letter}-$
 export const displayTask = display('T', 4)
 /** `A-03` */
 export const displayAgent = display('A', 2)
-/** `OP-000007` */
-export const displayOperation = display('OP', 6)
-
 /** `Q-0007` */
 export const displayQuestion = display('Q', 4)
 
 /** Parses `42` or `T-0042`. @throws usage */
 export const parseTaskId = (text: string): number => parseId(text, 'T', 'task')
-/** Parses `3` or `A-03`; undefined if the text is not an id, since agents also have names. */
-export const matchAgentId = (text: string): number | undefined => matchId(text, 'A')
-/** Parses `7` or `OP-000007`. */
-export const matchOperationId = (text: string): number | undefined => matchId(text, 'OP')
-/** Parses `42` or `T-0042`. */
-export const matchTaskId = (text: string): number | undefined => matchId(text, 'T')
 /** Parses `7` or `Q-0007`. */
 export const matchQuestionId = (text: string): number | undefined => matchId(text, 'Q')
 
@@ -32,12 +23,13 @@ export const questionReason = (question: string): string => `${questionPrefix}${
 export const questionOfReason = (reason: string | null): string | undefined =>
   reason?.startsWith(questionPrefix) ? reason.slice(questionPrefix.length) : undefined
 
-function matchId(text: string, letter: string): number | undefined {
+/** Parses `7` or `A-07` for the letter A; undefined if the text is not an id: agents, for one, also have names. */
+export function matchId(text: string, letter: 'A' | 'OP' | 'Q' | 'T'): number | undefined {
   const digits = new RegExp(`^(?:${letter}-)?0*([1-9]\\d{0,14})$`, 'i').exec(text.trim())?.[1]
   return digits === undefined ? undefined : Number(digits)
 }
 
-function parseId(text: string, letter: string, what: string): number {
+function parseId(text: string, letter: 'T', what: string): number {
   const id = matchId(text, letter)
   if (id !== undefined) return id
   throw new SvcError('usage', {

@@ -1,4 +1,4 @@
-import type {ManifestEntry, OrchTaskV1} from '../../contracts/index.js'
+import type {OrchTaskV1} from '../../contracts/index.js'
 import type {BenchmarkTier, TaskCategory} from './vocabulary.js'
 
 /** A task as it is stored and returned by every interface. Times are Unix milliseconds. */
@@ -6,8 +6,6 @@ export interface Task extends OrchTaskV1 {
   category: TaskCategory
   benchmark_tier?: BenchmarkTier
 }
-
-export type {ManifestEntry}
 
 /** Correlation ids of a request; all records of the task contain them. */
 export type Correlation = Pick<

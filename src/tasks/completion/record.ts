@@ -1,4 +1,4 @@
-import {withoutUndefined} from '../base/members.js'
+import {withoutUndefined} from '../../contracts/index.js'
 import type {Task} from '../base/task.js'
 import type {Collected} from '../evidence/collect.js'
 import type {CompletionEvidence} from '../gates/evidence.js'

@@ -1,5 +1,5 @@
+import {withoutUndefined} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
 import type {Task} from '../base/task.js'
 import {collectEvidence} from '../evidence/collect.js'
 import {readEvaluation} from '../evidence/evidence-rows.js'

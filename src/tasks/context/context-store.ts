@@ -1,6 +1,6 @@
+import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext, TaskListener} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
 import {confidencePolicy} from '../base/policy.js'
 import {appendEvent} from '../events/event-log.js'
 import {checkEnvelope, envelopePrefix} from './envelope.js'

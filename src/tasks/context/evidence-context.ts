@@ -1,6 +1,5 @@
-import {isObject} from '../../contracts/index.js'
+import {isObject, withoutUndefined} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
 import {confidenceFormula} from '../base/policy.js'
 import type {EvidenceContext} from '../gates/evidence.js'
 import {evidenceFromRetrieval} from '../gates/retrieval.js'

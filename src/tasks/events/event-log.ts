@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises'
+import {withoutNulls} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutNulls} from '../base/members.js'
 import type {EventRecord, EventType, OrchestratorEvent} from './event.js'
 
 /** Writes an event in the transaction of the change it describes. Returns its id. */

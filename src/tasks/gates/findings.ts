@@ -1,4 +1,4 @@
-import {excerpt} from '../base/excerpt.js'
+import {excerpt} from '../../errors/index.js'
 import type {Finding, Severity} from '../base/finding.js'
 
 /** Maximum number of findings that a gate reports. */

@@ -1,4 +1,4 @@
-import {excerpt} from '../base/excerpt.js'
+import {excerpt} from '../../errors/index.js'
 import type {Finding} from '../base/finding.js'
 import {citationsOf, withoutCitations} from './citations.js'
 import {factualClauses} from './clauses.js'

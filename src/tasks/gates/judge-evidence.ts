@@ -1,4 +1,4 @@
-import {excerpt} from '../base/excerpt.js'
+import {excerpt} from '../../errors/index.js'
 import {confidenceFormula as formula, type SocratesThresholds} from '../base/policy.js'
 import type {EvidenceContext} from './evidence.js'
 

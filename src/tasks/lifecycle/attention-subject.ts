@@ -1,4 +1,4 @@
-import type {ManifestEntry} from '../base/task.js'
+import type {ManifestEntry} from '../../contracts/index.js'
 import {priorities} from '../base/vocabulary.js'
 import {writesOf} from '../locks.js'
 import type {TaskRow} from './task-rows.js'

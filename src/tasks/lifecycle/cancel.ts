@@ -1,7 +1,6 @@
+import {type ManifestEntry, withoutUndefined} from '../../contracts/index.js'
 import {recordVerdict, type Submitter} from '../attention/review.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
-import type {ManifestEntry} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {forgetAffinity, releaseLocks, writesOf} from '../locks.js'

@@ -1,6 +1,7 @@
+import type {ManifestEntry} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
 import {canDelegate} from '../base/may-delegate.js'
-import type {ManifestEntry, Task} from '../base/task.js'
+import type {Task} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {recordAffinity, takeLocks, writesOf} from '../locks.js'
 import {emergencyStopOf} from './emergency-stop.js'

@@ -1,6 +1,6 @@
+import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
 import {type EmergencyStop, readState, writeState} from '../base/state.js'
 import {appendEvent} from '../events/event-log.js'
 import {requeueRow} from './finish.js'

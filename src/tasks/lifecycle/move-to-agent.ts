@@ -1,5 +1,5 @@
+import type {ManifestEntry} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
-import type {ManifestEntry} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
 import {forgetAffinity, recordAffinity, releaseLocks, takeLocks, writesOf} from '../locks.js'
 import type {TaskRow} from './task-rows.js'

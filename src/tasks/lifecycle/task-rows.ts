@@ -1,7 +1,7 @@
+import {withoutNulls} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../base/context.js'
 import {displayTask} from '../base/ids.js'
-import {withoutNulls} from '../base/members.js'
 import type {ApprovalTier, Task} from '../base/task.js'
 import {type ExecutionRole, priorities, type TaskLabel, type TaskStatus} from '../base/vocabulary.js'
 import type {EvidenceContext} from '../gates/evidence.js'

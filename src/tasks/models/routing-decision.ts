@@ -1,8 +1,8 @@
+import {withoutUndefined} from '../../contracts/index.js'
+import type {ModelChoice} from '../../inference-client/index.js'
 import {recordWork} from '../../telemetry/index.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
 import type {Task} from '../base/task.js'
-import type {ModelChoice} from './choose-model.js'
 import {routingReason} from './routing-reason.js'
 
 /** The model chosen for a piece of work, and the work. */

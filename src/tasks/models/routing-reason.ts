@@ -1,5 +1,5 @@
+import {type CostPreference, localProvider, type ModelChoice} from '../../inference-client/index.js'
 import type {Task} from '../base/task.js'
-import type {CostPreference, ModelChoice} from './choose-model.js'
 
 /** Maximum length of a name in a reason, which keeps its JSON below 4096 bytes for any characters. */
 const mostCharacters = 256
@@ -28,6 +28,3 @@ export const routingReason = (
   route_policy_profile: 'default',
   ...(id === undefined ? {} : {task_id: id}),
 })
-
-/** All models run on the inference server. */
-export const localProvider = 'local'

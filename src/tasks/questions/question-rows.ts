@@ -1,8 +1,8 @@
 import type {OrchQuestionsV1} from '../../contracts/index.js'
+import {withoutNulls} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../base/context.js'
 import {matchQuestionId} from '../base/ids.js'
-import {withoutNulls} from '../base/members.js'
 import type {QuestionKind} from './choose-question.js'
 
 /** A question in the inbox. Times are Unix milliseconds. */

@@ -1,4 +1,4 @@
-import {excerpt} from '../base/excerpt.js'
+import {excerpt} from '../../errors/index.js'
 import type {Judgement, ResearchSuggestion} from '../gates/judge-evidence.js'
 import {
   chooseQuestion,

@@ -1,5 +1,6 @@
+import type {ManifestEntry} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
-import type {ManifestEntry, Task} from '../base/task.js'
+import type {Task} from '../base/task.js'
 import type {PlacementReason} from '../base/vocabulary.js'
 import {appendLineage} from '../events/lineage.js'
 import {clearOutput, replaceOutput} from '../lifecycle/output.js'

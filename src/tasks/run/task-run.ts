@@ -1,8 +1,8 @@
+import {excerpt} from '../../errors/index.js'
 import type {KeptOutput} from '../../process/index.js'
 import {recordWork} from '../../telemetry/index.js'
 import {chargeAgent} from '../agents/budget.js'
 import type {TaskContext} from '../base/context.js'
-import {excerpt} from '../base/excerpt.js'
 import type {Task, TaskResult, TranscriptEntry} from '../base/task.js'
 import type {TaskPhase} from '../base/vocabulary.js'
 import {

@@ -1,6 +1,6 @@
 import {isAbsolute, relative, resolve, sep} from 'node:path'
+import type {ManifestEntry} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {ManifestEntry} from '../base/task.js'
 
 const longestPath = 4096
 

@@ -1,11 +1,10 @@
 import {randomUUID} from 'node:crypto'
 import {isDeepStrictEqual} from 'node:util'
-import {isObject, type SubmitTaskV1} from '../../contracts/index.js'
+import {isObject, type ManifestEntry, type SubmitTaskV1, withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {parseCapabilities} from '../base/capabilities.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
-import type {Correlation, ManifestEntry, Task} from '../base/task.js'
+import type {Correlation, Task} from '../base/task.js'
 import {
   benchmarkTiers,
   executionRoles,

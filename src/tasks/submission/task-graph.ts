@@ -1,8 +1,6 @@
-import type {SubmitTaskV1} from '../../contracts/index.js'
+import {type ManifestEntry, type SubmitTaskV1, withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {TaskContext} from '../base/context.js'
-import {withoutUndefined} from '../base/members.js'
-import type {ManifestEntry} from '../base/task.js'
 import type {ExecutionRole, TaskCategory} from '../base/vocabulary.js'
 import {type Accepted, type SubmitOptions, submitBatch} from './submit.js'
 

@@ -1,5 +1,5 @@
+import type {ManifestEntry} from '../../contracts/index.js'
 import type {TaskContext} from '../base/context.js'
-import type {ManifestEntry} from '../base/task.js'
 import type {TaskCategory, TestDecision} from '../base/vocabulary.js'
 import {requireRow} from '../lifecycle/task-rows.js'
 

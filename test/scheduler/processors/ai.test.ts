@@ -9,7 +9,7 @@ import {
   resolveEndpoint,
 } from '../../../src/inference-client/index.js'
 import {taskPhases} from '../../../src/tasks/base/vocabulary.js'
-import type {ModelChoice} from '../../../src/tasks/models/choose-model.js'
+import type {ModelChoice} from '../../../src/inference-client/choose-model.js'
 import {type Answer, answerLines, scriptedInference} from '../../support/scripted-inference.js'
 import {startServer} from '../../support/server.js'
 import {temporaryFolder} from '../../support/temporary.js'

@@ -1,5 +1,4 @@
-import type {ModelEntry} from '../../inference-client/index.js'
-import type {Task} from '../base/task.js'
+import type {ModelEntry} from './registry.js'
 
 /** US dollars per 1,000 tokens, by model name. */
 export type ModelPrices = Readonly<Record<string, number>>
@@ -24,7 +23,7 @@ export interface ModelChoice {
  */
 export function chooseModel(
   registry: readonly Pick<ModelEntry, 'id'>[],
-  {model_override: demanded, model_preference: wished}: Pick<Task, 'model_override' | 'model_preference'>,
+  {model_override: demanded, model_preference: wished}: {model_override?: string; model_preference?: string},
   prices: ModelPrices,
   costPreference: CostPreference,
 ): ModelChoice {
@@ -45,3 +44,6 @@ const priceOf = (model: string, prices: ModelPrices): number | undefined =>
 /** Cost of a number of tokens in US dollars; 0 if the price is unknown. */
 export const costOf = (model: string, tokens: number, prices: ModelPrices): number =>
   (tokens / 1000) * (priceOf(model, prices) ?? 0)
+
+/** Provider of all models that run on the inference server, in records of their use. */
+export const localProvider = 'local'
