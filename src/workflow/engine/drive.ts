@@ -161,14 +161,14 @@ class Driver {
     const {run_id, workflow_name: workflow, planned_steps: steps, is_unwinding} = this.#run
     const execution = this.#execution(this.#run)
     try {
-      execution.write(() => {
+      execution.log.write(() => {
         this.#journal.append({event: 'WorkflowStarted', steps})
         this.#journal.emit({type: 'workflow_started', run_id, workflow})
       })
       if (is_unwinding === 1) return await this.#unwind(this.#run.last_error ?? 'the run failed earlier')
       if (this.#isCancelled()) throw new Cancellation('The run is cancelled.')
       const output = await execution.steps(this.#abort.signal)
-      execution.writeEnd(() => {
+      execution.log.writeEnd(() => {
         this.#release({status: 'completed', output})
         this.#journal.append({event: 'WorkflowCompleted', output})
         this.#journal.emit({type: 'workflow_completed', run_id, workflow})
@@ -201,13 +201,13 @@ class Driver {
     const end = run.cancel_requested_at_ms === null ? 'failed' : 'cancelled'
     try {
       // Tasks of compensations, which an earlier process has submitted, go on.
-      if (this.#run.is_unwinding === 0) execution.write(() => withdrawTasks(this.#context, run_id, reason))
+      if (this.#run.is_unwinding === 0) execution.log.write(() => withdrawTasks(this.#context, run_id, reason))
       await execution.steps(signal).catch((error: unknown) => {
         if (!(error instanceof NotReached || error instanceof ActivityFailure)) throw error
       })
       const {hasCompensations} = execution
       if (hasCompensations || execution.hasHandedOn) {
-        execution.write(() =>
+        execution.log.write(() =>
           this.#context.store.run('UPDATE workflow_run_log SET is_unwinding = 1, last_error = ? WHERE run_id = ?', [
             reason,
             run_id,
@@ -217,7 +217,7 @@ class Driver {
       const isWithdrawn = await execution.withdraw(reason, signal)
       const failures = await execution.compensate(signal)
       const error = [reason, ...failures.map((failure) => `Compensation failed: ${failure}`)].join(' ')
-      execution.writeEnd(() => {
+      execution.log.writeEnd(() => {
         // Nothing was undone: a failed run can be resumed. After an interruption, an earlier process may have undone something.
         if (!hasCompensations && !isWithdrawn && this.#run.is_unwinding === 0)
           this.#context.store.run('UPDATE workflow_run_log SET is_unwinding = 0 WHERE run_id = ?', [run_id])

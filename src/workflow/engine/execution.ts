@@ -1,11 +1,7 @@
 import {createHash} from 'node:crypto'
-import {SvcError} from '../../errors/index.js'
-import {pause, startTimer} from '../../process/index.js'
 import type {TaskContext} from '../../tasks/index.js'
-import {failedOutput} from '../activities/exec.js'
-import type {ActivityPorts, Call, Executor, Outcome} from '../activities/executor.js'
-import {checkVersion, executors} from '../activities/executors.js'
-import {withdrawTasks} from '../activities/task.js'
+import type {ActivityPorts, Executor} from '../activities/executor.js'
+import {executors} from '../activities/executors.js'
 import type {
   ActivityKind,
   ActivityStep,
@@ -16,37 +12,21 @@ import type {
   StepResult,
   Workflow,
 } from '../definition/definition.js'
-import {type Expression, ExpressionFailure, type Scope} from '../definition/expression.js'
-import {
-  type ActivityKey,
-  attemptStartedAtMs,
-  type LastAttempt,
-  lastAttempts,
-  lastSeq,
-  type Recorded,
-  recordAttempt,
-  recordCompleted,
-  recordedResults,
-  recordStarted,
-  type WaitingNote,
-} from '../store/activities.js'
-import {argumentHash, cachedResult, cacheResult} from '../store/cache.js'
-import type {Journal, JournalEvent, StepEvent} from '../store/journal.js'
-import {leaseTtlMs, renewLease, requireLease} from '../store/lease.js'
+import type {Expression, Scope} from '../definition/expression.js'
+import type {ActivityKey} from '../store/activities.js'
+import type {StepEvent} from '../store/journal.js'
 import type {RunRow} from '../store/runs.js'
-import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from './ends.js'
+import {ActivityRun} from './activity-run.js'
+import {ActivityFailure, NotReached} from './ends.js'
+import {evaluated} from './evaluated.js'
+import {hasSucceeded, RunLog, type RunLogOptions} from './run-log.js'
 import {together} from './together.js'
-import type {Condition, Waits} from './waits.js'
+import type {Waits} from './waits.js'
 
 /** What an execution needs beside the run. */
-export interface ExecutionOptions {
+export interface ExecutionOptions extends RunLogOptions {
   readonly ports: ActivityPorts
-  readonly journal: Journal
   readonly waits: Waits
-  /** Owner of the lease of the run. */
-  readonly owner: string
-  /** Called when somebody has asked for the run to be cancelled. */
-  readonly onCancel: () => void
 }
 
 /** Where steps are interpreted. */
@@ -67,59 +47,28 @@ interface Undo {
   readonly frame: Frame
 }
 
-type Worker = Executor<ActivityKind> & {type: 'work'}
-
-/** What an activity has handed to others, which is taken back if the run ends without success. */
-interface HandedOn {
-  readonly step: ActivityStep
-  readonly worker: Worker
-  readonly call: Call
-}
-
-/** A result with the entry that describes it, as kept in the tables. */
-interface Kept {
-  readonly result: unknown
-  readonly event: StepEvent
-  /** The activity failed, and the failure was tolerated. */
-  readonly failed?: true
-}
-
-const maxResultBytes = 1 << 20
 const maxItems = 10_000
-/** Minimum time between two renewals of the lease by steps, ms. */
-const renewalMs = 1000
-const longestBackoffMs = 60_000
-/** Time to take back what one activity has handed on, ms. */
-const withdrawalMs = 30_000
-
 /**
  * Interprets a workflow. An activity with a recorded result is not repeated: its result is used. The interpretation is
  * therefore the same in every process, as far as results are recorded.
  */
 export class Execution {
+  /** Results and writes of the run. */
+  readonly log: RunLog
   readonly #context: TaskContext
   readonly #run: RunRow
   readonly #workflow: Workflow
   readonly #options: ExecutionOptions
-  readonly #recorded: Map<string, Recorded>
-  /** The last attempts of activities that an earlier process has started. */
-  readonly #attempts: ReadonlyMap<string, LastAttempt>
   readonly #undos: Undo[] = []
-  readonly #handedOn: HandedOn[] = []
-  /** Entries about replayed activities, which are written with the next step. */
-  #backlog: JournalEvent[] = []
-  #renewedAtMs = 0
-  /** Position of the latest row of an activity. */
-  #seq: number
+  /** Activities that have handed something to others, which is taken back if the run ends without success. */
+  readonly #handedOn: {activity: ActivityRun; attempt: number}[] = []
 
   constructor(context: TaskContext, run: RunRow, workflow: Workflow, options: ExecutionOptions) {
     this.#context = context
     this.#run = run
     this.#workflow = workflow
     this.#options = options
-    this.#recorded = recordedResults(context, run.run_id)
-    this.#attempts = lastAttempts(context, run.run_id)
-    this.#seq = lastSeq(context, run.run_id)
+    this.log = new RunLog(context, run, options)
   }
 
   /**
@@ -153,7 +102,8 @@ export class Execution {
    */
   async withdraw(reason: string, signal: AbortSignal): Promise<boolean> {
     let isWithdrawn = false
-    for (const handedOn of this.#handedOn) if (await this.#withdraw(handedOn, reason, signal)) isWithdrawn = true
+    for (const {activity, attempt} of this.#handedOn)
+      if (await activity.withdraw(attempt, reason, signal)) isWithdrawn = true
     return isWithdrawn
   }
 
@@ -161,95 +111,18 @@ export class Execution {
     return this.#handedOn.length > 0
   }
 
-  async #withdraw({step, worker, call}: HandedOn, reason: string, signal: AbortSignal): Promise<boolean> {
-    let event: StepEvent | undefined
-    let isWithdrawn = false
-    try {
-      event = await withTimeout(withdrawalMs, signal, async (limited) => worker.withdraw?.(call, reason, limited))
-      isWithdrawn = event !== undefined
-    } catch (error) {
-      if (signal.aborted) throw signal.reason
-      event = {event: 'MeshActivity', mesh_op: 'withdraw', control: 'withdraw_failed', reason: failureText(error)}
-    }
-    const names = {activity: step.name, activity_id: call.key.activityId}
-    if (event !== undefined) this.write(() => this.#options.journal.append({...event, ...names}))
-    return isWithdrawn
-  }
-
   /** Notes while the run unwinds what a completed or interrupted activity may have handed on. */
   #noteHandedOn(step: ActivityStep, key: ActivityKey, frame: Frame): void {
-    const worker = executors[step.activity.kind] as Executor<ActivityKind>
-    const hasBegun = this.#recorded.has(key.activityId)
-      ? this.#recorded.get(key.activityId)?.result_json !== null
-      : this.#attempts.has(key.activityId)
-    if (!this.#isUnwinding(frame) || worker.type !== 'work' || worker.withdraw === undefined || !hasBegun) return
-    const call = {...this.#callOf(step, key, frame), attempt: this.#attempts.get(key.activityId)?.attempt ?? 1}
-    this.#handedOn.push({step, worker, call})
+    const {type, withdraw} = executors[step.activity.kind] as Executor<ActivityKind> & {type: 'work'}
+    const {log} = this
+    const recorded = log.resultOf(key)
+    const hasBegun = recorded === undefined ? log.attemptOf(key) !== undefined : recorded.result_json !== null
+    if (!this.#isUnwinding(frame) || type !== 'work' || withdraw === undefined || !hasBegun) return
+    this.#handedOn.push({activity: this.#activityRun(step, key, frame), attempt: log.attemptOf(key)?.attempt ?? 1})
   }
 
   get hasCompensations(): boolean {
     return this.#undos.length > 0
-  }
-
-  /**
-   * Writes within a transaction that also checks the lease.
-   * @param defers its entries can be recorded with those of a later step
-   * @throws workflow_lease_lost
-   */
-  write<T>(work: () => T, {defers = false} = {}): T {
-    let isCancelled = false
-    const result = this.#withBacklog(
-      () => {
-        isCancelled = this.#holdLease()
-        return work()
-      },
-      {defers},
-    )
-    if (isCancelled) this.#options.onCancel()
-    return result
-  }
-
-  /** Writes the end of the run, which releases the lease. @throws workflow_lease_lost */
-  writeEnd(work: () => void): void {
-    this.#withBacklog(() => {
-      this.#holdLease()
-      work()
-    })
-  }
-
-  /**
-   * Steps without a wait keep timers from running, so the lease is also renewed here.
-   * @returns true if the run is to be cancelled
-   * @throws workflow_lease_lost
-   */
-  #holdLease(): boolean {
-    const lease = {runId: this.#run.run_id, owner: this.#options.owner}
-    const isCancelled = requireLease(this.#context, lease)
-    const at = this.#context.now()
-    if (Math.abs(at - this.#renewedAtMs) >= renewalMs) {
-      this.#renewedAtMs = at
-      renewLease(this.#context, lease)
-    }
-    return isCancelled
-  }
-
-  /** Runs work in a transaction, after the entries that were not written yet. */
-  #withBacklog<T>(work: () => T, options?: {defers: boolean}): T {
-    const {journal} = this.#options
-    const backlog = this.#backlog
-    this.#backlog = []
-    try {
-      return journal.write(() => {
-        // The results of replayed activities are in the journal already.
-        for (const event of backlog)
-          if (isReplayed(event)) journal.repeat(event)
-          else journal.append(event)
-        return work()
-      }, options)
-    } catch (error) {
-      this.#backlog = [...backlog, ...this.#backlog]
-      throw error
-    }
   }
 
   #frame(signal: AbortSignal): Frame {
@@ -306,7 +179,7 @@ export class Execution {
   /** The decision is recorded, so that an adopted definition does not change it. */
   async #branch(step: BranchStep, frame: Frame): Promise<StepResult> {
     const key = this.#key(step, frame)
-    const recorded = this.#recorded.get(key.activityId)
+    const recorded = this.log.resultOf(key)
     let branch: unknown
     if (recorded === undefined) {
       if (this.#isUnwinding(frame)) throw new NotReached(key.activityId)
@@ -316,8 +189,8 @@ export class Execution {
         branch: branch as 'then' | 'else',
         decision_source: 'deterministic_condition',
       }
-      this.write(() => this.#complete(key, step, {result: branch, event}), {defers: true})
-    } else branch = this.#replay(key, step, recorded)
+      this.log.write(() => this.log.complete(key, step, {result: branch, event}), {defers: true})
+    } else branch = this.log.replay(key, step, recorded)
     return this.#block(branch === 'then' ? step.consequent : step.otherwise, frame)
   }
 
@@ -346,11 +219,11 @@ export class Execution {
 
   async #activity(step: ActivityStep, frame: Frame): Promise<unknown> {
     const key = this.#key(step, frame)
-    const recorded = this.#recorded.get(key.activityId)
+    const recorded = this.log.resultOf(key)
     this.#noteHandedOn(step, key, frame)
-    const result = recorded === undefined ? await this.#fresh(step, key, frame) : this.#replay(key, step, recorded)
+    const result = recorded === undefined ? await this.#fresh(step, key, frame) : this.log.replay(key, step, recorded)
     const {compensation} = step
-    const done = this.#recorded.get(key.activityId)
+    const done = this.log.resultOf(key)
     if (compensation !== undefined && done !== undefined && hasSucceeded(done)) {
       const steps = step.id === undefined ? frame.scope.steps : {...frame.scope.steps, [step.id]: result}
       this.#undos.push({seq: done.seq, step: compensation, frame: {...frame, scope: {...frame.scope, steps}}})
@@ -360,33 +233,12 @@ export class Execution {
 
   /** An activity that was interrupted may have had some of its effects, so it is undone like a completed one. */
   #undoInterrupted({compensation: step, activity: {kind}}: ActivityStep, key: ActivityKey, frame: Frame): void {
-    if (step === undefined || !this.#attempts.get(key.activityId)?.isOpen) return
+    if (step === undefined || !this.log.attemptOf(key)?.isOpen) return
     const executor = executors[kind] as Executor<ActivityKind>
     const hasBegun =
       executor.type === 'work' || (executor.type === 'wait' && executor.hasBegun?.({context: this.#context, key}))
     if (!hasBegun) return
     this.#undos.push({seq: Number.MAX_SAFE_INTEGER, step, frame})
-  }
-
-  /** The result of an activity that was completed earlier, without a repetition of what it did. */
-  #replay({activityId}: ActivityKey, step: Step, {result_json: json}: Recorded): unknown {
-    const names = {activity: step.name, activity_id: activityId}
-    // An interpretation that only collects results is not part of the run.
-    const isLogged = this.#run.is_unwinding === 0
-    if (json === null) {
-      if (isLogged) this.#backlog.push({event: 'ActivitySkipped', ...names, reason: 'it was skipped earlier'})
-      return null
-    }
-    const {result, event} = JSON.parse(json) as Kept
-    if (step.kind === 'activity' && step.activity.kind === 'patch')
-      checkVersion(step.name, result, step.activity.args({}))
-    if (isLogged)
-      this.#backlog.push(
-        {event: 'ActivityReplayed', ...names, replay_source: 'workflow_activity_log', result_event: event.event},
-        {...event, ...names, ...(event.event === 'WorkflowPatch' ? {replayed: true} : {})},
-        {event: 'ActivityCompleted', ...names, replayed: true},
-      )
-    return result
   }
 
   async #fresh(step: ActivityStep, key: ActivityKey, frame: Frame): Promise<unknown> {
@@ -395,16 +247,11 @@ export class Execution {
       throw new NotReached(key.activityId)
     }
     if (step.when !== undefined && !this.#holds(step, step.when, frame)) return this.#skip(step, key)
-    const call = this.#callOf(step, key, frame)
-    const hash = step.cacheMs === 0 ? undefined : argumentHash(key.workflow, call.args)
-    const cached = hash === undefined ? undefined : cachedResult(this.#context, key.activityId, hash)
-    if (cached !== undefined) return this.#useCached(step, key, {hash: hash as string, json: cached.result_json})
-    const executor = executors[step.activity.kind] as Executor<ActivityKind>
-    return this.#attempt(step, executor, call, {hash, signal: frame.signal})
+    return this.#activityRun(step, key, frame).result(frame.signal)
   }
 
-  #callOf(step: ActivityStep, key: ActivityKey, {scope}: Frame): Omit<Call, 'attempt'> {
-    return {
+  #activityRun(step: ActivityStep, key: ActivityKey, {scope}: Frame): ActivityRun {
+    const call = {
       context: this.#context,
       ports: this.#options.ports,
       key,
@@ -412,232 +259,20 @@ export class Execution {
       args: evaluated(step.name, () => step.activity.args(scope)),
       hosts: this.#workflow.hosts,
     }
-  }
-
-  /** Runs attempts until one succeeds or no more are allowed. */
-  async #attempt(
-    step: ActivityStep,
-    executor: Executor<ActivityKind>,
-    base: Omit<Call, 'attempt'>,
-    {hash, signal}: {hash: string | undefined; signal: AbortSignal},
-  ): Promise<unknown> {
-    const {key} = base
-    const {
-      attempt: earlier,
-      isOpen,
-      failures: earlierFailures,
-    } = this.#attempts.get(key.activityId) ?? {attempt: 0, isOpen: false, failures: 0}
-    // A wait that was interrupted goes on: nothing of it is repeated.
-    const continues = executor.type === 'wait' && isOpen && !executor.isWithdrawn?.(base)
-    // Failures before a wait count: the run has left the process since. Every resumption of a failed step begins again.
-    const failed = continues ? earlierFailures % step.maxAttempts : 0
-    for (let failures = failed; ; failures++) {
-      const attempt = earlier + failures - failed + (continues ? 0 : 1)
-      const call: Call = {...base, attempt}
-      const isOngoing = continues && failures === failed
-      try {
-        if (executor.type === 'pure')
-          return this.write(
-            () => {
-              this.#announce(step, key, {attempt, isFirst: failures === 0, earlier})
-              return this.#finish(step, key, {attempt, outcome: executor.run(call), hash})
-            },
-            {defers: true},
-          )
-        if (!isOngoing)
-          this.write(() => {
-            this.#start(step, key, {attempt, isFirst: failures === 0, earlier, note: noteOf(step, base.args)})
-            if (executor.type === 'wait') executor.begin?.(call)
-          })
-        signal.throwIfAborted()
-        if (executor.type === 'wait') return await this.#wait(step, executor, call, {attempt, hash, signal})
-        const outcome = await this.#options.waits.during(() =>
-          withTimeout(step.timeoutMs, signal, (limited) => executor.run(call, limited)),
-        )
-        return this.write(() => this.#finish(step, key, {attempt, outcome, hash}))
-      } catch (error) {
-        if (signal.aborted) throw signal.reason
-        if (isControl(error)) throw error
-        await this.#failed(step, key, {error, attempt, failures, signal})
-        if (failures + 1 < step.maxAttempts) continue
-        // A run that ends takes it back itself.
-        if (step.continuesOnError && executor.type === 'work')
-          await this.#withdraw({step, worker: executor, call}, failureText(error), signal)
-        return this.#giveUp(step, key, error)
-      }
-    }
-  }
-
-  /** Waits until the activity is ready, and records its result in the same transaction as what it consumes. */
-  async #wait(
-    step: ActivityStep,
-    executor: Executor<ActivityKind> & {type: 'wait'},
-    call: Call,
-    {attempt, hash, signal}: {attempt: number; hash: string | undefined; signal: AbortSignal},
-  ): Promise<unknown> {
-    const {key, context, args} = call
-    const {key: signalKey, prompt} = args as {key?: string; prompt?: string}
-    // An interruption does not prolong an attempt.
-    const limitMs =
-      step.timeoutMs === undefined ? undefined : attemptStartedAtMs(context, key, attempt) + step.timeoutMs
-    const wakeAtMs = executor.wakeAtMs?.(call)
-    const condition: Condition = {
-      name: step.name,
-      kind: step.activity.kind,
-      key: signalKey,
-      prompt,
-      wakeAtMs: limitMs === undefined ? wakeAtMs : Math.min(limitMs, wakeAtMs ?? limitMs),
-      isReady: () => executor.isReady(call) || (limitMs !== undefined && context.now() >= limitMs),
-    }
-    if (!condition.isReady()) await this.#options.waits.until(condition, signal)
-    if (!executor.isReady(call))
-      throw new SvcError('workflow_activity_timeout', {activity: step.name, ms: step.timeoutMs ?? 0})
-    const outcome = this.write(() => {
-      const end = executor.finish(call)
-      return 'failure' in end ? end : {result: this.#finish(step, key, {attempt, outcome: end, hash})}
-    })
-    if ('failure' in outcome) throw outcome.failure
-    return outcome.result
+    return new ActivityRun(step, call, {log: this.log, waits: this.#options.waits})
   }
 
   #skip(step: ActivityStep, key: ActivityKey): null {
-    this.write(
+    const {log} = this
+    log.write(
       () => {
-        this.#record(key, {name: step.name, json: null})
+        log.record(key, {name: step.name, json: null})
         const names = {activity: step.name, activity_id: key.activityId}
-        this.#options.journal.append({event: 'ActivitySkipped', ...names, reason: 'its condition is false'})
+        log.journal.append({event: 'ActivitySkipped', ...names, reason: 'its condition is false'})
       },
       {defers: true},
     )
     return null
-  }
-
-  #useCached(step: ActivityStep, key: ActivityKey, {hash, json}: {hash: string; json: string}): unknown {
-    const {journal} = this.#options
-    const names = {activity: step.name, activity_id: key.activityId}
-    this.write(() => {
-      this.#record(key, {name: step.name, json})
-      journal.append({event: 'ActivityCacheHit', ...names, arg_hash: hash})
-      journal.append({event: 'ActivityCompleted', ...names, from_cache: true})
-    })
-    return (JSON.parse(json) as Kept).result
-  }
-
-  /** Records the start of an attempt, within a transaction. */
-  #start(
-    step: ActivityStep,
-    key: ActivityKey,
-    {
-      attempt,
-      isFirst,
-      earlier,
-      note,
-    }: {attempt: number; isFirst: boolean; earlier: number; note?: WaitingNote | undefined},
-  ): void {
-    const {journal, owner} = this.#options
-    const {runId: run_id, workflow, activityId: activity_id} = key
-    recordStarted(this.#context, key, {seq: ++this.#seq, name: step.name, note})
-    const leaseUntilMs = this.#context.now() + leaseTtlMs
-    recordAttempt(this.#context, key, {attempt, status: 'started', owner, leaseUntilMs})
-    if (isFirst) journal.emit({type: 'activity_started', run_id, workflow, activity: step.name, activity_id})
-    this.#announce(step, key, {attempt, isFirst, earlier})
-  }
-
-  /** Adds the entries about the start of the first attempt. */
-  #announce(
-    step: ActivityStep,
-    {activityId: activity_id}: ActivityKey,
-    {attempt, isFirst, earlier}: {attempt: number; isFirst: boolean; earlier: number},
-  ): void {
-    if (!isFirst) return
-    const {journal} = this.#options
-    const names = {activity: step.name, activity_id}
-    journal.append({
-      event: 'ActivityTask',
-      ...names,
-      execution_boundary: step.activity.kind === 'mesh' ? 'mesh' : 'local',
-      max_attempts: step.maxAttempts,
-      timeout_ms: step.timeoutMs ?? null,
-      idempotency_key: activity_id,
-    })
-    journal.append({event: 'ActivityStarted', ...names})
-    if (earlier > 0)
-      journal.append({
-        event: 'ActivityAttemptRecovered',
-        ...names,
-        resume_attempt: attempt,
-        max_attempts_window: step.maxAttempts,
-      })
-  }
-
-  /** Records the result of an attempt, within a transaction. */
-  #finish(
-    step: ActivityStep,
-    key: ActivityKey,
-    {attempt, outcome, hash}: {attempt: number; outcome: Outcome; hash: string | undefined},
-  ): unknown {
-    const json = this.#complete(key, step, outcome, attempt)
-    if (hash !== undefined) cacheResult(this.#context, {activityId: key.activityId, hash, json, windowMs: step.cacheMs})
-    return outcome.result
-  }
-
-  /** Records a result, within a transaction. */
-  #record(key: ActivityKey, result: {name: string; json: string | null; attempt?: number | undefined}): void {
-    this.#recorded.set(key.activityId, recordCompleted(this.#context, key, {seq: ++this.#seq, ...result}))
-  }
-
-  /** Records a result with its entries. @returns what is kept @throws SvcError if the result is too large */
-  #complete(key: ActivityKey, step: Step, {result, event, failed}: Kept, attempt?: number): string {
-    const {journal} = this.#options
-    const {runId: run_id, workflow, activityId: activity_id} = key
-    const names = {activity: step.name, activity_id}
-    const json = JSON.stringify({result: result ?? null, event, failed})
-    if (json.length > maxResultBytes)
-      throw new SvcError('workflow_activity_failed', {
-        activity: step.name,
-        reason: `its result is larger than ${maxResultBytes} bytes`,
-      })
-    this.#record(key, {name: step.name, json, attempt})
-    journal.append({...event, ...names})
-    if (step.kind === 'activity') journal.append({event: 'ActivityCompleted', ...names, result})
-    journal.emit({type: 'activity_completed', run_id, workflow, ...names})
-    return json
-  }
-
-  /** Records a failed attempt, and waits before the next one. */
-  async #failed(
-    step: ActivityStep,
-    key: ActivityKey,
-    {error, attempt, failures, signal}: {error: unknown; attempt: number; failures: number; signal: AbortSignal},
-  ): Promise<void> {
-    const {journal, waits} = this.#options
-    const names = {activity: step.name, activity_id: key.activityId}
-    const text = failureText(error)
-    const isLast = failures + 1 >= step.maxAttempts
-    const delayMs = Math.min(longestBackoffMs, step.backoffMs * 2 ** failures)
-    this.write(() => {
-      // The start of a pure activity was rolled back with it.
-      if (executors[step.activity.kind].type === 'pure')
-        this.#start(step, key, {attempt, isFirst: failures === 0, earlier: 0})
-      recordAttempt(this.#context, key, {attempt, status: 'failed', error: text, output: failedOutput(error)})
-      withdrawTasks(this.#context, key.runId, text, key.activityId)
-      journal.append({event: 'ActivityAttemptFailed', ...names, attempt, max_attempts: step.maxAttempts, error: text})
-      if (isLast) return
-      journal.append({event: 'ActivityRetryScheduled', ...names, attempt, next_attempt: attempt + 1, delay_ms: delayMs})
-      const {runId: run_id, workflow} = key
-      journal.emit({type: 'activity_retried', run_id, workflow, ...names, attempt, error: text})
-    })
-    if (!isLast) await waits.during(() => pause(delayMs, signal))
-  }
-
-  /** The result of an activity whose failure does not end the run. @throws ActivityFailure otherwise */
-  #giveUp(step: ActivityStep, key: ActivityKey, error: unknown): unknown {
-    const text = failureText(error)
-    if (!step.continuesOnError) throw new ActivityFailure(text, {cause: error})
-    const result = {error: text, ...failedOutput(error)}
-    const event: StepEvent = {event: 'LocalActivity', status: 'executed', classification: 'local'}
-    this.write(() => this.#complete(key, step, {result, event, failed: true}))
-    return result
   }
 
   /** While results are only collected, a missing one does not end what is beside it. */
@@ -663,65 +298,6 @@ export class Execution {
   }
 }
 
-/** Evaluates an expression of a step. @throws ActivityFailure */
-function evaluated<T>(name: string, evaluate: () => T): T {
-  try {
-    return evaluate()
-  } catch (error) {
-    if (error instanceof ExpressionFailure)
-      throw new ActivityFailure(`${name} failed: ${error.message}.`, {cause: error})
-    throw error
-  }
-}
-
 /** The id of an activity without one in the definition: the first 32 digits of the SHA-256 of its position. */
 const hashOf = (parts: readonly string[]): string =>
   createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32)
-
-/** True for entries that repeat those of an earlier process. */
-const isReplayed = ({event}: JournalEvent): boolean => event !== 'ActivityReplayed' && event !== 'ActivitySkipped'
-
-/** True if an activity was not skipped and did not fail: there is something to undo, whatever its result looks like. */
-const hasSucceeded = ({result_json: json}: Recorded): boolean => json !== null && !(JSON.parse(json) as Kept).failed
-
-/** What an activity that waits for a person or a program shows. */
-function noteOf({activity: {kind}}: ActivityStep, args: Call['args']): WaitingNote | undefined {
-  if (kind !== 'signal' && kind !== 'approval') return undefined
-  const {key, prompt} = args as {key: string; prompt?: string}
-  return {signal_key: key, prompt}
-}
-
-/** Ends of a run that are not failures of an activity. */
-const isControl = (error: unknown): boolean =>
-  error instanceof ActivityFailure ||
-  error instanceof Cancellation ||
-  error instanceof NotReached ||
-  error instanceof Suspension ||
-  (error instanceof SvcError && controlCodes.has(error.code))
-
-const controlCodes: ReadonlySet<string> = new Set([
-  'workflow_lease_lost',
-  'store_busy',
-  'store_unwritable',
-  'store_damaged',
-])
-
-/** Runs work with a time limit. @throws workflow_activity_timeout */
-async function withTimeout<T>(
-  ms: number | undefined,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (ms === undefined) return work(signal)
-  const limit = new AbortController()
-  const onAbort = () => limit.abort(signal.reason)
-  signal.addEventListener('abort', onAbort, {once: true})
-  const timeout = new SvcError('workflow_activity_timeout', {activity: 'The activity', ms})
-  const timer = startTimer(() => limit.abort(timeout), ms)
-  try {
-    return await work(limit.signal)
-  } finally {
-    timer.stop()
-    signal.removeEventListener('abort', onAbort)
-  }
-}
