@@ -15,8 +15,8 @@ export class Masks {
   readonly #automaton: Automaton
   readonly #vocabulary: Vocabulary
   /** The sets whose union is the mask. Those of slices are shared. */
-  #masks = new WeakMap<State, readonly TokenSet[]>()
-  #slices = new WeakMap<LexerState, Slice>()
+  #masks = new Map<State, readonly TokenSet[]>()
+  #slices = new Map<LexerState, Slice>()
   #generation = 0
   #bytes = 0
 
@@ -34,8 +34,8 @@ export class Masks {
   *of(state: State): Steps<readonly TokenSet[]> {
     const automaton = this.#automaton
     if (this.#generation !== automaton.generation) {
-      this.#masks = new WeakMap()
-      this.#slices = new WeakMap()
+      this.#masks = new Map()
+      this.#slices = new Map()
       this.#bytes = 0
       this.#generation = automaton.generation
     }
@@ -67,7 +67,7 @@ export class Masks {
 
 /** Adds the tokens below nodes that a state at these nodes allows. */
 function* walkBelow(
-  {byte, depth, end, token, longest}: TokenTrie,
+  {byte, depth, end, token}: TokenTrie,
   automaton: Automaton,
   start: State,
   nodes: Int32Array,
@@ -75,10 +75,11 @@ function* walkBelow(
 ): Steps<void> {
   const {of} = automaton.lexer.classes
   const first = automaton.first(start)
-  const states: State[] = new Array(longest + 1)
+  const states: State[] = []
   let visited = 0
   let {steps} = automaton
-  for (const node of nodes) {
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[i]!
     const top = depth[node]! + 1
     const last = end[node]!
     states[top] = start

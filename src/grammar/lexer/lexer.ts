@@ -18,9 +18,12 @@ export interface LexerState {
   readonly rests: readonly Regex[]
   /** Lexemes that match the text so far; undefined if there are none. */
   readonly ended: Ended | undefined
+  /** The first class of bytes whose state was computed, or -1, and that state: most states need no other. */
+  onlyClass: number
+  only: LexerState | null
   /** States after a byte of each class, `null` if there is none; computed on demand. */
   next: (LexerState | null | undefined)[] | undefined
-  /** Generation of the states in `next`. */
+  /** Generation of these states. */
   generation: number
   /** The state with counts beyond the longest token; computed on demand. */
   clamped: LexerState | undefined
@@ -50,7 +53,8 @@ export class Lexer {
   /** Approximate memory of what is kept for reuse, bytes. */
   get bytes(): number {
     const row = 8 * this.classes.bytes.length
-    return 400 * (this.#states.size + this.regexes.size) + row * (this.#rows + this.#continuations.rows)
+    const expressions = 250 * this.regexes.size
+    return 400 * this.#states.size + expressions + row * (this.#rows + this.#continuations.rows)
   }
 
   /** Derivatives computed so far. */
@@ -76,18 +80,30 @@ export class Lexer {
 
   /** The state after a byte; `null` if no lexeme continues with it. @throws grammar_limit */
   step(state: LexerState, byteClass: number): LexerState | null {
-    if (state.next === undefined || state.generation !== this.generation) {
+    if (state.generation !== this.generation) this.#refresh(state)
+    if (state.onlyClass === byteClass) return state.only
+    let next = state.next?.[byteClass]
+    if (next !== undefined) return next
+    next = this.#after(state, byteClass)
+    if (state.onlyClass === -1) {
+      state.onlyClass = byteClass
+      state.only = next
+      return next
+    }
+    if (state.next === undefined) {
       state.next = new Array(this.classes.bytes.length)
-      state.generation = this.generation
-      state.clamped = undefined
+      state.next[state.onlyClass] = state.only
       this.#rows++
     }
-    let next = state.next[byteClass]
-    if (next === undefined) {
-      next = this.#after(state, byteClass)
-      state.next[byteClass] = next
-    }
+    state.next[byteClass] = next
     return next
+  }
+
+  #refresh(state: LexerState): void {
+    state.onlyClass = -1
+    state.next = undefined
+    state.clamped = undefined
+    state.generation = this.generation
   }
 
   /**
@@ -95,7 +111,8 @@ export class Lexer {
    * within a long counted repetition share what is computed for tokens.
    */
   clamp(state: LexerState, length: number): LexerState {
-    if (state.clamped === undefined || state.generation !== this.generation) {
+    if (state.generation !== this.generation) this.#refresh(state)
+    if (state.clamped === undefined) {
       const rests = state.rests.map((rest) => clamped(this.regexes, rest, length))
       const isSame = rests.every((rest, i) => rest === state.rests[i])
       state.clamped = isSame ? state : this.state(state.lexemes, rests, state.ended)
@@ -146,8 +163,17 @@ export class Lexer {
     for (let i = 0; i < lexemes.length; i++) key += `;${lexemes[i]}:${rests[i]!.id}`
     const known = this.#states.get(key)
     if (known !== undefined) return known
-    const {generation} = this
-    const state = {id: this.#ids++, lexemes, rests, ended, next: undefined, generation, clamped: undefined}
+    const state = {
+      id: this.#ids++,
+      lexemes,
+      rests,
+      ended,
+      onlyClass: -1,
+      only: null,
+      next: undefined,
+      generation: this.generation,
+      clamped: undefined,
+    }
     this.#states.set(key, state)
     return state
   }

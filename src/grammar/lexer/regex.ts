@@ -42,6 +42,8 @@ const unique = (sorted: readonly Regex[]) => sorted.filter((each, i) => each !==
 export class Regexes {
   #known = new Map<string, Regex>()
   #ids = 0
+  /** Descriptions that `structureOf` keeps. */
+  structures = new Map<Regex, string>()
   /** Derivatives computed so far, each for one node of an expression. */
   steps = 0
   readonly nothing = this.#add({kind: 'nothing', nullable: false, plain: true, shortest: Number.POSITIVE_INFINITY})
@@ -57,6 +59,7 @@ export class Regexes {
   /** Stops reusing the expressions so far, so that those that are not in use can be collected. */
   forget(): void {
     this.#known = new Map()
+    this.structures = new Map()
   }
 
   #add(form: Form): Regex {
@@ -112,14 +115,19 @@ export class Regexes {
   either(options: readonly Regex[]): Regex {
     if (options.length === 2 && options[0] === this.nothing) return options[1]!
     if (options.length === 2 && (options[1] === this.nothing || options[1] === options[0])) return options[0]!
-    const flat = options.flatMap((each) => (each.kind === 'either' ? each.options : [each]))
-    if (flat.includes(this.anything)) return this.anything
+    const all: Regex[] = []
     let set: ByteSet | undefined
-    for (const each of flat) if (each.kind === 'byte') set = set === undefined ? each.set : unionOf(set, each.set)
-    const others = flat.filter(({kind}) => kind !== 'byte' && kind !== 'nothing')
-    const sorted = unique((set === undefined ? others : [...others, this.byte(set)]).sort(byId))
+    for (const option of options)
+      for (const each of option.kind === 'either' ? option.options : [option]) {
+        if (each.kind === 'byte') set = set === undefined ? each.set : unionOf(set, each.set)
+        else if (each !== this.nothing) all.push(each)
+      }
+    if (all.includes(this.anything)) return this.anything
+    if (set !== undefined) all.push(this.byte(set))
+    const sorted = unique(all.sort(byId))
     // The empty text is redundant next to another option that matches it.
-    const kept = sorted.filter((each) => each !== this.empty || !sorted.some((o) => o.nullable && o !== this.empty))
+    const isRedundant = sorted.includes(this.empty) && sorted.some((each) => each.nullable && each !== this.empty)
+    const kept = isRedundant ? sorted.filter((each) => each !== this.empty) : sorted
     if (kept.length <= 1) return kept[0] ?? this.nothing
     return this.#intern(`e${kept.map(({id}) => id)}`, () => ({
       kind: 'either',

@@ -1,25 +1,23 @@
 import {createHash} from 'node:crypto'
-import type {Regex} from './regex.js'
+import type {Regex, Regexes} from './regex.js'
 
 /** Longer descriptions are replaced by a digest. */
 const longest = 100
-const known = new WeakMap<Regex, string>()
 
 /** A key that is the same for the same expressions of different grammars. */
-export const structureOf = (regexes: readonly Regex[]): string => shortened(regexes.map(structure).join(' '))
-
-function structure(regex: Regex): string {
-  const found = known.get(regex)
-  if (found !== undefined) return found
-  const key = shortened(describe(regex))
-  known.set(regex, key)
-  return key
+export const structureOf = ({structures}: Regexes, regexes: readonly Regex[]): string => {
+  const structure = (regex: Regex): string => {
+    const known = structures.get(regex) ?? shortened(describe(regex, structure))
+    structures.set(regex, known)
+    return known
+  }
+  return shortened(regexes.map(structure).join(' '))
 }
 
 const shortened = (description: string) =>
   description.length <= longest ? description : createHash('sha256').update(description).digest('base64')
 
-function describe(regex: Regex): string {
+function describe(regex: Regex, structure: (regex: Regex) => string): string {
   switch (regex.kind) {
     case 'text':
       return JSON.stringify(regex.text)

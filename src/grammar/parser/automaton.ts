@@ -14,7 +14,10 @@ export interface State {
   readonly entries: readonly Entry[]
   /** Whether the text so far is complete. */
   readonly accepting: boolean
-  /** States after bytes, by their class, `null` if the byte is refused; computed on demand. */
+  /** The first class of bytes whose state was computed, or -1, and that state: most states need no other. */
+  onlyClass: number
+  only: State | null
+  /** States after bytes of other classes, `null` if the byte is refused; computed on demand. */
   next: Map<number, State | null> | undefined
   /** Whether each class of bytes may follow; computed on demand. */
   first: Uint8Array | undefined
@@ -64,12 +67,17 @@ export class Automaton {
   step(state: State, byte: number): State | null {
     const byteClass = this.lexer.classes.of[byte]!
     this.#refresh(state)
+    if (state.onlyClass === byteClass) return state.only
     let next = state.next?.get(byteClass)
-    if (next === undefined) {
-      next = this.#after(state, byteClass)
-      state.next ??= new Map()
-      state.next.set(byteClass, next)
+    if (next !== undefined) return next
+    next = this.#after(state, byteClass)
+    if (state.onlyClass === -1) {
+      state.onlyClass = byteClass
+      state.only = next
+      return next
     }
+    state.next ??= new Map()
+    state.next.set(byteClass, next)
     return next
   }
 
@@ -101,6 +109,7 @@ export class Automaton {
 
   #refresh(state: State): void {
     if (state.generation === this.generation) return
+    state.onlyClass = -1
     state.next = undefined
     state.clamped = undefined
     state.generation = this.generation
@@ -131,6 +140,8 @@ export class Automaton {
       id: this.#ids++,
       entries: sorted,
       accepting,
+      onlyClass: -1,
+      only: null,
       next: undefined,
       first: undefined,
       clamped: undefined,

@@ -161,22 +161,28 @@ function* fixpoint(
   return has
 }
 
+/** @throws grammar_limit */
 function refuseTooLarge(expressions: Iterable<Expression>): void {
-  const open: {at: Expression | Pattern; depth: number; lexeme: {parts: number}}[] = []
-  const outside = {parts: 0}
-  for (const at of expressions) open.push({at, depth: 0, lexeme: outside})
   let parts = 0
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const {at, depth, lexeme} = next
-    const inside = at.kind === 'lexeme' ? {parts: 0} : lexeme
-    const add = (each: Expression | Pattern) => open.push({at: each, depth: depth + 1, lexeme: inside})
+  let patternParts = 0
+  const count = (depth: number) => {
     if (++parts > limits.parts) throw new SvcError('grammar_limit', {what: 'parts', limit: limits.parts})
     if (depth > limits.depth) throw new SvcError('grammar_limit', {what: 'nested parts', limit: limits.depth})
-    if (lexeme !== outside && ++lexeme.parts > limits.patternParts)
-      throw new SvcError('grammar_limit', {what: 'parts of a pattern', limit: limits.patternParts})
-    if (at.kind === 'lexeme') add(at.pattern)
-    else if (at.kind === 'sequence' || at.kind === 'both') for (const part of at.parts) add(part)
-    else if (at.kind === 'either') for (const option of at.options) add(option)
-    else if (at.kind === 'repeat' || at.kind === 'not') add(at.part)
   }
+  const visitPattern = (at: Pattern, depth: number): void => {
+    count(depth)
+    if (++patternParts > limits.patternParts)
+      throw new SvcError('grammar_limit', {what: 'parts of a pattern', limit: limits.patternParts})
+    if (at.kind === 'sequence' || at.kind === 'both') for (const part of at.parts) visitPattern(part, depth + 1)
+    else if (at.kind === 'either') for (const option of at.options) visitPattern(option, depth + 1)
+    else if (at.kind === 'repeat' || at.kind === 'not') visitPattern(at.part, depth + 1)
+  }
+  const visit = (at: Expression, depth: number): void => {
+    count(depth)
+    if (at.kind === 'lexeme') {
+      patternParts = 0
+      visitPattern(at.pattern, depth + 1)
+    } else if (at.kind !== 'rule') for (const part of partsOf(at)) visit(part, depth + 1)
+  }
+  for (const expression of expressions) visit(expression, 0)
 }

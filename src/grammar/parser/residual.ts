@@ -22,6 +22,9 @@ export interface Transitions {
   readonly rules: ReadonlyMap<number, readonly Residual[]>
 }
 
+/** Most residuals begin with lexemes or with rules only, and an empty map takes as much memory as a small one. */
+const none: ReadonlyMap<number, readonly Residual[]> = new Map()
+
 type Form = Residual extends infer R ? (R extends Residual ? Omit<R, 'id'> : never) : never
 
 /** Creates residuals in a normal form, and what remains of them (partial derivatives of Antimirov, 1996). */
@@ -123,6 +126,6 @@ export class Residuals {
       }
     }
     visit(residual, this.empty)
-    return {lexemes, rules}
+    return {lexemes: lexemes.size === 0 ? none : lexemes, rules: rules.size === 0 ? none : rules}
   }
 }

@@ -58,7 +58,7 @@ const bytesOfSlice = ({tokens, exits}: Slice): number =>
  */
 export function* sliceOf(vocabulary: Vocabulary, lexer: Lexer, state: LexerState): Steps<Slice> {
   const {slices, scratch} = vocabulary
-  const key = structureOf(state.rests)
+  const key = structureOf(lexer.regexes, state.rests)
   const known = slices.get(key)
   if (known !== undefined) return known
   const walk = new Walk(vocabulary.trie, lexer, scratch.take())
@@ -120,7 +120,7 @@ function* sharedLoop(
   lexer: Lexer,
   {repeat: {part}, tail}: Repeated,
 ): Steps<Loop | undefined> {
-  const key = structureOf([part])
+  const key = structureOf(lexer.regexes, [part])
   let loop = loops.get(key)
   if (loop === undefined) {
     loop = (yield* loopOf(trie, lexer, part, words)) ?? 'none'

@@ -4,7 +4,8 @@ export type TokenSet = {readonly list: Int32Array} | {readonly bits: Uint32Array
 /** @param bits a bit per token; copied if it is kept */
 export function tokenSetOf(bits: Uint32Array): TokenSet {
   let count = 0
-  for (const word of bits) count += bitsIn(word)
+  // An iterator would allocate an object per word.
+  for (let i = 0; i < bits.length; i++) count += bitsIn(bits[i]!)
   if (count >= bits.length) return {bits: bits.slice()}
   const list = new Int32Array(count)
   let at = 0
@@ -21,8 +22,13 @@ function bitsIn(word: number): number {
 
 /** Adds the tokens of a set to bits. */
 export function addTokens(set: TokenSet, into: Uint32Array): void {
-  if ('list' in set) for (const token of set.list) into[token >>> 5]! |= 1 << (token & 31)
-  else for (let i = 0; i < set.bits.length; i++) into[i]! |= set.bits[i]!
+  if ('list' in set) {
+    const {list} = set
+    for (let i = 0; i < list.length; i++) into[list[i]! >>> 5]! |= 1 << (list[i]! & 31)
+  } else {
+    const {bits} = set
+    for (let i = 0; i < bits.length; i++) into[i]! |= bits[i]!
+  }
 }
 
 export const bytesOfSet = (set: TokenSet): number => ('list' in set ? set.list.byteLength : set.bits.byteLength)
