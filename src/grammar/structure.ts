@@ -6,7 +6,7 @@ import {anyText, both, either as eitherPattern, not, sequence as sequencePattern
  * Structural tags: the parts of a reply that consists of free text, tags, and texts of other grammars. A tag is a text in which
  * marks stand for special tokens.
  */
-export const structure = {tag, freeText, textBefore, part, sequence, either, repeat, optional, lexeme}
+export const structure = {tag, freeText, textBefore, valueBefore, part, sequence, either, repeat, optional, lexeme}
 
 /** A grammar as part of another one: its rules, with names that no other part has, and the expression that matches it. */
 export interface GrammarPart {
@@ -72,12 +72,21 @@ function textBefore(end: string, tags: readonly string[] = []): Expression {
   return sequence(head, tag(end.slice(begin.length)))
 }
 
-/** @param name a text that is unique among the parts of a grammar */
-function part({start, rules}: Grammar, name: string): GrammarPart {
+/** Text of a pattern up to a tag without marks, with the tag. The text does not contain the tag. */
+function valueBefore(value: Pattern, end: string): Expression {
+  return lexeme(sequencePattern(both(value, without([end])), text(end)))
+}
+
+/**
+ * @param name a text that is unique among the parts of a grammar
+ * @param replace replaces the patterns of lexemes
+ */
+function part({start, rules}: Grammar, name: string, replace?: (pattern: Pattern) => Pattern): GrammarPart {
   const renamed = (rule: string) => `${name} ${rule}`
   const convert = (expression: Expression): Expression => {
     switch (expression.kind) {
       case 'lexeme':
+        return replace === undefined ? expression : lexeme(replace(expression.pattern))
       case 'special':
         return expression
       case 'rule':

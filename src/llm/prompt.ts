@@ -272,10 +272,10 @@ function encodeChat(
 /** What follows a prompt so that the model does not think, if its template has no switch for that. */
 function noThinking(prompt: string, style: ReplyStyle | undefined): string {
   if (style?.thinking === undefined) return ''
-  const {open, close} = style.thinking
+  const {open, close, empty} = style.thinking
   const end = prompt.trimEnd()
   if (end.endsWith(close)) return ''
-  return `${end.endsWith(open) ? '' : `${open}\n`}\n${close}\n\n`
+  return end.endsWith(open) ? empty.slice(open.length) : empty
 }
 
 /** Stands for the question in the context, whose text has no effect on what follows the answer. */

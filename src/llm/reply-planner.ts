@@ -55,7 +55,11 @@ export class ReplyPlanner {
     const canThink = !isContinued && (isThinking || (wanted?.enabled !== false && !endsWithTag(end, style.thinking)))
     const specials = specialsIn(style, tokenizer, marksOf(tokenizer, ends))
     const withMarks = (tag: string) => marked(tag, specials.characters)
-    const thinking = style.thinking && {open: withMarks(style.thinking.open), close: withMarks(style.thinking.close)}
+    const thinking = style.thinking && {
+      open: withMarks(style.thinking.open),
+      close: withMarks(style.thinking.close),
+      empty: '',
+    }
     const texts: Record<string, readonly string[]> = {}
     const calls = tools && {format: markedFormat(style.calls, withMarks), use: tools}
     const parts: ReplyParts = {

@@ -154,13 +154,17 @@ export class ChatTemplate {
     return (this.#template as JinjaTemplate).render({
       ...this.#specials,
       ...variables,
-      messages,
+      messages: messages.map(withThinking),
       tools: tools ?? null,
       documents: null,
       add_generation_prompt: addGenerationPrompt,
     })
   }
 }
+
+/** Templates read what the model thought under either name. */
+const withThinking = (message: ChatMessage) =>
+  message.reasoning_content === undefined ? message : {...message, thinking: message.reasoning_content}
 
 /** Changes the texts of a message that its author wrote, which includes its tool calls. */
 export function mapMessage(message: ChatMessage, change: (text: string) => string): ChatMessage {

@@ -1,8 +1,8 @@
 import {SvcError} from '../../errors/index.js'
-import type {Expression, Grammar} from '../grammar.js'
+import type {Expression, Grammar, Pattern} from '../grammar.js'
 import {jsonString, lexeme, punctuation, type Whitespace} from '../json/text.js'
 import {jsonRules} from '../json/value.js'
-import {text} from '../pattern/build.js'
+import {either as eitherPattern, text} from '../pattern/build.js'
 import {allSteps, type Steps} from '../steps.js'
 import {arrayExpression, isArrayEmpty} from './arrays.js'
 import type {Context} from './context.js'
@@ -43,6 +43,12 @@ export const schemaGrammar = (schema: unknown, options: SchemaOptions = {}): Gra
 export const schemaGrammarInSteps = (schema: unknown, {whitespace = 'bounded'}: SchemaOptions = {}): Steps<Grammar> =>
   new Compiler(schema, whitespace).compile()
 
+/**
+ * The characters of the strings that are valid for a schema; undefined if it also allows other values.
+ * @throws as `schemaGrammar`
+ */
+export const stringsOfSchema = (schema: unknown): Pattern | undefined => new Compiler(schema, 'none').strings()
+
 class Compiler implements Context {
   readonly document: SchemaDocument
   readonly expansion: Expansion
@@ -71,6 +77,12 @@ class Compiler implements Context {
     }
     this.#rules.set('start', start)
     return {start: 'start', rules: this.#rules}
+  }
+
+  strings(): Pattern | undefined {
+    const flats = this.expansion.expand([this.document.root])
+    if (flats.some(({types}) => types.size !== 1 || !types.has('string'))) return undefined
+    return eitherPattern(...flats.map(({string}) => stringPattern(string)))
   }
 
   readonly value = (schemas: readonly Subschema[]): Expression => {

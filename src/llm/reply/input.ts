@@ -52,6 +52,12 @@ export class Input {
     return true
   }
 
+  /** Reads the one of several texts that follows; undefined if none does. None is the beginning of another one. */
+  *skipOne<T extends string>(texts: readonly T[]): Reader<T | undefined> {
+    for (const text of texts) if (yield* this.skip(text)) return text
+    return undefined
+  }
+
   /** Reads up to a text, and the text itself; undefined if it never follows. */
   *until(text: string): Reader<string | undefined> {
     for (let from = 0; ; ) {

@@ -2,6 +2,8 @@
 export interface ThinkingTags {
   readonly open: string
   readonly close: string
+  /** Thinking without a text, which turns it off. */
+  readonly empty: string
 }
 
 /** How a reply consists of thinking, text and calls, for its reader. Special tokens are written by their names. */

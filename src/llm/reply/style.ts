@@ -20,7 +20,20 @@ export interface ReplyStyle {
 }
 
 /** Tags of thinking that templates have. */
-const thinkingTags: readonly ThinkingTags[] = [{open: '<think>', close: '</think>'}]
+const thinkingTags: readonly ThinkingTags[] = [
+  {open: '<think>', close: '</think>', empty: '<think>\n\n</think>\n\n'},
+  {open: '[THINK]', close: '[/THINK]', empty: '[THINK][/THINK]'},
+]
+
+/** Tags of GPT-OSS, which writes messages in channels. */
+const channels = {
+  thinking: {
+    open: '<|channel|>analysis<|message|>',
+    close: '<|end|><|start|>assistant',
+    empty: '<|channel|>analysis<|message|><|end|><|start|>assistant',
+  },
+  content: '<|channel|>final<|message|>',
+}
 
 const probe: Tool = {
   name: 'probe_tool',
@@ -36,7 +49,10 @@ const call = {name: probe.name, arguments: {first: 'value'}}
 
 /** Reads the style from what the template writes for a call. A template that fails has none. */
 export function readStyle(template: ChatTemplate, source: string): ReplyStyle {
-  const thinking = thinkingTags.find(({open, close}) => source.includes(open) && source.includes(close))
+  const hasChannels = source.includes(channels.content)
+  const thinking = hasChannels
+    ? channels.thinking
+    : thinkingTags.find(({open, close}) => source.includes(open) && source.includes(close))
   const question: ChatMessage = {role: 'user', content: 'x'}
   const render = (messages: readonly ChatMessage[], tools?: readonly Tool[]): string => {
     try {
@@ -52,11 +68,14 @@ export function readStyle(template: ChatTemplate, source: string): ReplyStyle {
     {role: 'tool', content: 'x', name: call.name, tool_call_id: probeId},
   ]
   // Without tools, their names are not in the text, only those of calls.
-  const rendered = withoutSpace([null, ''].map((content) => render(answer(content))).join('\0'))
-  const format = callFormats.find((each) => rendered.includes(withoutSpace(beginning(each))))
+  const rendered = [null, ''].map((content) => render(answer(content))).join('\0')
+  const spaceless = withoutSpace(rendered)
+  const format =
+    callFormats.find((each) => rendered.includes(beginning(each))) ??
+    callFormats.find((each) => spaceless.includes(withoutSpace(beginning(each))))
   return {
     ...(thinking === undefined ? {} : {thinking}),
-    content: '',
+    content: hasChannels ? channels.content : '',
     calls: (listsTools ? format : undefined) ?? hermes,
     isNative: listsTools && format !== undefined,
     showsCalls: rendered.includes(probe.name),
