@@ -16,7 +16,7 @@ import {
   withoutBaseSwitch,
   withProgress,
 } from '../src/cli/index.js'
-import {engineSettings} from '../src/config/index.js'
+import {engineSettings, hubSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
 import {counted, SvcError} from '../src/errors/index.js'
 import type {Engine, GenerateRequest, GenerateSummary, Prompt} from '../src/llm/index.js'
@@ -111,12 +111,14 @@ schema or grammar that cannot be enforced as a whole is refused.
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
     const format = await readReplyFormat(this.flags, this.signal)
-    const model = await chooseLanguageModel(configured, this.workspace.root, (text) => this.output.notice(text))
+    const cacheFolder = this.settings(hubSettings).hubCache
+    const notice = (text: string) => this.output.notice(text)
+    const model = await chooseLanguageModel(configured, this.workspace.root, cacheFolder, notice)
 
     const {defaultSampling} = await import('../src/sampling/index.js')
     const {startEngine} = await import('../src/llm/index.js')
     const {'chat-template': chatTemplate, 'ignore-config-key': ignoreConfigKeys} = this.flags
-    const choices = {base, baseOnly, chatTemplate, ignoreConfigKeys}
+    const choices = {cacheFolder, base, baseOnly, chatTemplate, ignoreConfigKeys}
     const load = {threads, precision, numCtx, promptLookup, ...choices, onProgress: showQuantising}
     const options = {...load, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))

@@ -1,6 +1,7 @@
 import {cwd} from 'node:process'
 import {Args, Flags} from '@oclif/core'
 import {byteProgress, ignoreConfigKeyFlag, SvcCommand, withProgress} from '../src/cli/index.js'
+import {hubSettings} from '../src/config/index.js'
 import type {MergeV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
 import type {MergeSource} from '../src/weights/index.js'
@@ -92,7 +93,7 @@ tensor, as svc serve does in memory.`
     if (run !== undefined) {
       if (adapter !== undefined || shards.length > 0)
         throw usage('A run directory cannot be combined with --adapter or --base-shard.')
-      return {run, base, ignoreEvalGate, ignoreConfigKeys, cwd: cwd()}
+      return {run, base, ignoreEvalGate, ignoreConfigKeys, cacheFolder: this.settings(hubSettings).hubCache, cwd: cwd()}
     }
     if (adapter === undefined) throw usage('Specify a run directory or --adapter.')
     if (base === undefined && shards.length === 0) throw usage('Specify the base model with --base or --base-shard.')

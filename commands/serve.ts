@@ -12,6 +12,7 @@ import {
 } from '../src/cli/index.js'
 import {
   engineSettings,
+  hubSettings,
   type SettingSources,
   type SettingTable,
   serveSettings,
@@ -161,6 +162,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   async #start(routes: Pick<ServerOptions, 'mount' | 'otherModels'>): Promise<InferenceServer> {
     const {host, port, keepAlive, parallel, queue, prefixCache, prefixFiles, ...serve} = this.settings(serveSettings)
     const {model: configured, topK: _, topP: __, ...engine} = this.settings(engineSettings)
+    const cacheFolder = this.settings(hubSettings).hubCache
     const options = {
       ...routes,
       ...serve,
@@ -168,6 +170,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       address: {host, port},
       apiKey: this.#apiKey,
       name: this.flags['model-name']?.trim() || undefined,
+      cacheFolder,
       base: this.flags.base,
       baseOnly: this.flags['no-adapter'],
       chatTemplate: this.flags['chat-template'],
@@ -183,7 +186,8 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       log: this.#logOptions(),
       onProgress: showQuantising,
     }
-    const model = await chooseLanguageModel(configured, this.workspace.root, (text) => this.output.notice(text))
+    const notice = (text: string) => this.output.notice(text)
+    const model = await chooseLanguageModel(configured, this.workspace.root, cacheFolder, notice)
     const {startServer} = await import('../src/serve/index.js')
     return withProgress('Loading the model', !this.flags.quiet, () => startServer(model, options, this.signal))
   }

@@ -13,6 +13,7 @@ import {
 } from '../src/cli/index.js'
 import {
   engineSettings,
+  hubSettings,
   resolveSettings,
   type SettingRows,
   type SettingTable,
@@ -107,14 +108,15 @@ status 1 if a check fails.`
 
   /** @throws model_not_found */
   async #find(): Promise<Found> {
-    const {hubCacheFolder, snapshotPlace} = await import('../src/weights/index.js')
+    const {defaultRevision, parseModelName, snapshotPlace} = await import('../src/weights/index.js')
     const {isLanguageModelFolder} = await import('../src/llm/index.js')
     const {model} = this.args
     const path = resolve(cwd(), model)
     const name = path.split(/[\\/]/).at(-1) ?? ''
     if ((await isFolder(path)) && (await isLanguageModelFolder(path)))
       return {kind: 'language', model: path, folder: path, name}
-    const snapshot = await snapshotPlace(model, 'main', hubCacheFolder(process.env))
+    const {id, revision = defaultRevision} = parseModelName(model)
+    const snapshot = await snapshotPlace(id, revision, await this.cacheFolder())
     if (snapshot !== undefined && (await isLanguageModelFolder(snapshot)))
       return {kind: 'language', model, folder: snapshot, name: model}
     const found = await this.findModel(model)
@@ -133,7 +135,8 @@ status 1 if a check fails.`
       ...(file === undefined ? [] : await readExamples(file, 'prompt')),
     ]
     const {threads, numCtx, promptLookup} = this.settings(engineSettings)
-    const options = {threads, numCtx, promptLookup, precision, prefixBytes, onProgress: showQuantising}
+    const {hubCache: cacheFolder} = this.settings(hubSettings)
+    const options = {cacheFolder, threads, numCtx, promptLookup, precision, prefixBytes, onProgress: showQuantising}
     const log = this.logOptions()
     const engine = await withProgress('Loading the model', !this.flags.quiet, () =>
       startEngine(model, {...options, log, signal: this.signal}),

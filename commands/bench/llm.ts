@@ -1,5 +1,5 @@
 import {BenchCommand, formatTable, modelFlag, settingFlags, withProgress} from '../../src/cli/index.js'
-import {engineSettings, telemetrySettings} from '../../src/config/index.js'
+import {engineSettings, hubSettings, telemetrySettings} from '../../src/config/index.js'
 import type {BenchLlmV1} from '../../src/contracts/index.js'
 import {counted} from '../../src/errors/index.js'
 
@@ -27,7 +27,9 @@ If SVC_BENCHMARK_TELEMETRY is 1 or true, the speed of one reply is recorded in t
     const {startEngine} = await import('../../src/llm/index.js')
     const {physicalCores} = await import('../../src/onnx/index.js')
     const threads = settings.threads || physicalCores()
-    const options = {threads, precision: settings.precision, numCtx: 0, log: this.logOptions(), signal: this.signal}
+    const {hubCache: cacheFolder} = this.settings(hubSettings)
+    const {precision} = settings
+    const options = {cacheFolder, threads, precision, numCtx: 0, log: this.logOptions(), signal: this.signal}
     const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
     try {
       const speeds = await withProgress('Measuring', !quiet, () => measureLlm(engine, this.signal))

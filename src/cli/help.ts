@@ -9,7 +9,10 @@ type ListOptions = Parameters<CommandHelp['renderList']>[1]
 
 /** The commands and topics of `svc --help`, in the order in which a new user meets them. */
 export const commandGroups: readonly (readonly [header: string, names: readonly string[]])[] = [
-  ['SPEECH AND LANGUAGE MODELS', ['transcribe', 'listen', 'speech', 'generate', 'serve', 'merge', 'verify', 'cache']],
+  [
+    'SPEECH AND LANGUAGE MODELS',
+    ['transcribe', 'listen', 'speech', 'generate', 'serve', 'pull', 'list', 'rm', 'merge', 'verify', 'cache'],
+  ],
   ['DATABASE', ['db', 'lsp']],
   ['TASKS AND AGENTS', ['orch', 'workflow', 'daemon', 'a2a', 'mcp']],
   ['MESH', ['mesh']],

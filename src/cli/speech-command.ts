@@ -37,11 +37,11 @@ import type {
   TranscriberOptions,
 } from '../speech/index.js'
 import type {Sessions} from '../speech-server/index.js'
-import type {PulledModel, PullOptions} from '../weights/index.js'
+import type {PulledModel} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {loadCodeRank} from './code-rank.js'
-import {SvcCommand} from './command.js'
-import {byteProgress, type ShowProgress, showQuantising, withProgress} from './progress.js'
+import {HubCommand} from './hub-command.js'
+import {showQuantising, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
 import {type ClosableSpeechPort, openSpeechPort} from './speech-port.js'
 
@@ -72,18 +72,8 @@ const betterModel = {name: 'tiny.en', megabytes: 150}
 const starterNotice =
   'Using the starter model, which recognises only synthetic voices and spoken digits. For real speech, run `svc speech pull tiny.en` once.'
 
-/** Names of the flag, variables and settings that disable downloads. */
-function offlineSources(sources: SettingSources): string[] {
-  const {offline} = hubSettings.rows
-  const {origin, overridden} =
-    resolveSettings(hubSettings, sources).settings.find(({setting}) => setting === offline) ?? {}
-  return [...(origin === undefined ? [] : [origin]), ...(overridden ?? []).filter(({value}) => value === true)].flatMap(
-    ({name}) => name ?? [],
-  )
-}
-
 /** Base of commands that recognise speech: creates transcribers from the flags and settings. */
-export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends SvcCommand<T> {
+export abstract class SpeechCommand<T extends typeof Command = typeof Command> extends HubCommand<T> {
   #port: ClosableSpeechPort | undefined
   /** Whether no model is configured or cached, and the starter model is used instead. */
   #usesStarter = false
@@ -319,13 +309,9 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
 
   /** Downloads a speech model to the Hugging Face cache. @param name an id, or a short name such as `tiny.en` */
   protected async pullSpeechModel(name: string): Promise<PulledModel> {
-    const {pullModel, speechModelFiles} = await import('../weights/index.js')
+    const {speechModelFiles} = await import('../weights/index.js')
     const {speechModelId} = await import('../speech/index.js')
-    const {revision} = this.settings(speechSettings)
-    const id = speechModelId(name)
-    return withProgress(`Downloading ${id}`, !(this.flags as {quiet: boolean}).quiet, async (show) =>
-      pullModel(id, revision, {...(await this.hubOptions(show)), select: speechModelFiles}),
-    )
+    return this.download(speechModelId(name), this.settings(speechSettings).revision, speechModelFiles)
   }
 
   /**
@@ -373,28 +359,6 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   protected override async finally(error: Error | undefined): Promise<void> {
     await this.#port?.close()
     await super.finally(error)
-  }
-
-  protected async cacheFolder(): Promise<string> {
-    const {hubCacheFolder} = await import('../weights/index.js')
-    return this.settings(hubSettings).hubCache ?? hubCacheFolder(process.env)
-  }
-
-  /** Download options from the settings, with retries and progress reported on standard error. */
-  protected async hubOptions(show: ShowProgress): Promise<Omit<PullOptions, 'select'>> {
-    const {hubEndpoint, hubToken, offline, hfRetryAttempts, hfRetryDelayMs} = this.settings(hubSettings)
-    return {
-      endpoint: hubEndpoint,
-      token: hubToken,
-      cacheFolder: await this.cacheFolder(),
-      offline,
-      offlineBy: offlineSources(this.settingSources(hubSettings)),
-      attempts: hfRetryAttempts,
-      retryDelayMs: hfRetryDelayMs,
-      onRetry: ({attempt, reason}) => this.output.notice(`warning: try ${attempt} failed: ${reason}`),
-      onProgress: ({file, receivedBytes, totalBytes}) => show(byteProgress(file, receivedBytes, totalBytes)),
-      signal: this.signal,
-    }
   }
 }
 

@@ -527,6 +527,57 @@ export interface MergeV1 {
   warnings: string[]
 }
 
+/** Result of svc pull --json. */
+export interface PullV1 {
+  /** Id of the model on the hub. */
+  id: string
+  /** Requested revision. */
+  revision: string
+  /** Commit of that revision. */
+  commit: string
+  /** Kind of the model; file if a single file was requested, other if svc cannot run the files in the cache. */
+  kind: 'language' | 'speech' | 'file' | 'other'
+  /** Directory that contains the files, or the requested file. */
+  path: string
+  /** Files of the model; empty if downloads are disabled. */
+  files: {
+    name: string
+    bytes: number
+    /** True if the file was already in the cache. */
+    cached: boolean
+  }[]
+}
+
+/** Result of svc list --json. */
+export interface ListV1 {
+  /** Directory of downloaded models. */
+  folder: string
+  /** Models of the workspace, then downloaded ones, in the order of their names. */
+  models: {
+    /** Name that --model accepts. */
+    name: string
+    /** Partial: an interrupted download. Other: svc cannot run it. */
+    kind: 'language' | 'speech' | 'partial' | 'other'
+    /** Size of its files; revisions can share files. */
+    bytes: number
+    /** Unix time of its last change. */
+    modified_at_ms: number
+    /** Commit of a downloaded model; null for a partial one and for a model of the workspace. */
+    commit: string | null
+    path: string
+  }[]
+}
+
+/** Result of svc rm --json. */
+export interface RmV1 {
+  /** Name of the deleted model. */
+  name: string
+  /** Where it was. */
+  path: string
+  /** Size of the deleted files. */
+  bytes: number
+}
+
 /** Result of svc cache list --json. */
 export interface CacheListV1 {
   /** Path of the cache. */

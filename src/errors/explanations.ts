@@ -284,6 +284,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The repository has only formats that svc does not read, for example PyTorch checkpoints.',
     {id: 'acme/whisper-pickled'},
   ],
+  hub_file_unknown: [
+    'The name of the file behind the colon is wrong, or the file is in a folder that must be part of the name.',
+    {id: 'ggerganov/whisper.cpp', file: 'ggml-tiny.bin'},
+  ],
+  model_in_use: [
+    'Another process has loaded the model or downloads it, and deleting its files would break that process.',
+    {model: 'acme/llama', users: 'process 7 (svc serve)'},
+  ],
+  model_not_downloaded: [
+    'The name is that of another file or directory, and `svc rm` deletes only models of the Hugging Face cache.',
+    {path: '/work/models/mine'},
+  ],
   hub_access_denied: [
     'The model is private or gated, and the token is missing, expired or without access to it.',
     {id: 'acme/private-whisper', status: 401, tokenSent: false},

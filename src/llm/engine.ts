@@ -3,7 +3,7 @@ import {MessageChannel, type Worker} from 'node:worker_threads'
 import {SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
 import {startThread} from '../process/index.js'
-import type {QuantizeProgress} from '../weights/index.js'
+import {holdModel, type QuantizeProgress} from '../weights/index.js'
 import {type CounterName, EngineCounters} from './counters.js'
 import {EventQueue} from './event-queue.js'
 import {failure} from './failure.js'
@@ -44,6 +44,8 @@ export async function startEngine(
   model: string,
   {log, signal, onProgress, ...options}: EngineOptions,
 ): Promise<Engine> {
+  // The threads report what is wrong with the model.
+  await holdModel(model, options).catch(() => undefined)
   const counters = new EngineCounters()
   const start: WorkerStart = {model, options, log, counters: counters.memory}
   const program = new URL('./worker.js', import.meta.url)

@@ -1,6 +1,6 @@
 import {readdir} from 'node:fs/promises'
 import {join, relative, sep} from 'node:path'
-import {cachedModels, hasAdapter, hasShards, hubCacheFolder, readJsonObject, snapshotPlace} from '../weights/index.js'
+import {cachedModels, defaultRevision, hasAdapter, hasShards, readJsonObject, snapshotPlace} from '../weights/index.js'
 import {isLanguageModel} from './families/index.js'
 
 /** Folders of a workspace whose subfolders are searched for models. */
@@ -11,18 +11,22 @@ const modelFolders = ['models', 'runs']
  * local Hugging Face cache. Reads their configurations, but no weights.
  * @returns names that `--model` accepts: paths relative to `cwd`, and ids
  */
-export async function findLanguageModels({root, cwd, env}: {root: string; cwd: string; env: NodeJS.ProcessEnv}) {
+export async function findLanguageModels({root, cwd, cacheFolder}: {root: string; cwd: string; cacheFolder: string}) {
+  const cached: string[] = []
+  for (const id of await cachedModels(cacheFolder)) {
+    const snapshot = await snapshotPlace(id, defaultRevision, cacheFolder)
+    if (snapshot !== undefined && (await isModel(snapshot))) cached.push(id)
+  }
+  return [...(await findWorkspaceModels(root, cwd)), ...cached.sort()]
+}
+
+/** The models of a workspace: paths relative to `cwd`. */
+export async function findWorkspaceModels(root: string, cwd: string): Promise<string[]> {
   const folders = await Promise.all(modelFolders.map((name) => subfolders(join(root, name))))
   const local: string[] = []
   for (const folder of folders.flat())
     if ((await isRun(folder)) || (await isModel(folder))) local.push(asPath(relative(cwd, folder)))
-  const cache = hubCacheFolder(env)
-  const cached: string[] = []
-  for (const id of await cachedModels(cache)) {
-    const snapshot = await snapshotPlace(id, 'main', cache)
-    if (snapshot !== undefined && (await isModel(snapshot))) cached.push(id)
-  }
-  return [...local.sort(), ...cached.sort()]
+  return local.sort()
 }
 
 const subfolders = async (folder: string): Promise<string[]> =>

@@ -33,7 +33,8 @@ import {readReplyRules} from './reply-rules-config.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
 
-export interface LoadOptions extends Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly' | 'ignoreConfigKeys'> {
+export interface LoadOptions
+  extends Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly' | 'ignoreConfigKeys' | 'cacheFolder'> {
   /** Compute threads; 0 is one per physical core. */
   threads: number
   /** Context length in tokens, limited by that of the model; 0 is the model's, up to 8192. */

@@ -12,12 +12,12 @@ export interface FileUser {
 }
 
 /**
- * The other processes that have a file open, as far as this user may see them: from `/proc` on Linux, from `lsof` on other
+ * The other processes that have a file or directory open, or one of several, as far as this user may see them: from `/proc` on Linux, from `lsof` on other
  * Unix systems. Empty where neither exists.
  */
-export async function usersOf(path: string): Promise<FileUser[]> {
-  const target = await realpath(path).catch(() => path)
-  const pids = (await pidsFromProc(target)) ?? (await pidsFromLsof(target))
+export async function usersOf(path: string | readonly string[]): Promise<FileUser[]> {
+  const targets = await Promise.all([path].flat().map((each) => realpath(each).catch(() => each)))
+  const pids = (await pidsFromProc(new Set(targets))) ?? (await pidsFromLsof(targets))
   const users = await Promise.all(
     pids.filter((pid) => pid !== process.pid).map(async (pid) => ({pid, command: commandOf(await argumentsOf(pid))})),
   )
@@ -32,7 +32,7 @@ export const usersText = async (path: string, isMeant = (_user: FileUser) => tru
 export const namesOf = (users: readonly FileUser[]): string =>
   users.map(({pid, command}) => `process ${pid} (${command})`).join(', ')
 
-async function pidsFromProc(target: string): Promise<number[] | undefined> {
+async function pidsFromProc(wanted: ReadonlySet<string>): Promise<number[] | undefined> {
   const pids = processes()
   if (pids.length === 0) return undefined
   const found = await Promise.all(
@@ -40,14 +40,14 @@ async function pidsFromProc(target: string): Promise<number[] | undefined> {
       const folder = `/proc/${pid}/fd`
       const files = await readdir(folder).catch(() => [])
       const targets = await Promise.all(files.map((file) => readlink(join(folder, file)).catch(() => '')))
-      return targets.includes(target) ? [pid] : []
+      return targets.some((target) => wanted.has(target)) ? [pid] : []
     }),
   )
   return found.flat()
 }
 
-const pidsFromLsof = (target: string): Promise<number[]> =>
-  promisify(execFile)('lsof', ['-t', '--', target]).then(
+const pidsFromLsof = (targets: readonly string[]): Promise<number[]> =>
+  promisify(execFile)('lsof', ['-t', '--', ...targets]).then(
     ({stdout}) => stdout.split('\n').filter(Boolean).map(Number),
     () => [],
   )

@@ -33,7 +33,7 @@ export type {
   WindowResult,
 } from './model.js'
 export {ModelHolder, type ModelSource} from './model-holder.js'
-export {speechModelFamily} from './open-model.js'
+export {isSpeechModel, speechModelFamily, speechModelTypes} from './open-model.js'
 export {type PartialWriter, partialWriter} from './partial-file.js'
 export {timingsPayload, tracksPayload, transcribePayload} from './payload.js'
 export {type Polished, type PolishOptions, type PolishReport, polish} from './polish/polish.js'

@@ -1,8 +1,17 @@
 import {existsSync} from 'node:fs'
-import {basename, resolve} from 'node:path'
+import {basename, join, resolve} from 'node:path'
 import {defaultSpeechModel} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
-import {cachedSnapshot, isModelId, type PullOptions, pullModel, speechModelFiles} from '../weights/index.js'
+import {
+  cachedSnapshot,
+  isModelId,
+  oneFile,
+  type PullOptions,
+  parseModelName,
+  pullModel,
+  snapshotPlace,
+  speechModelFiles,
+} from '../weights/index.js'
 
 /** Locations of the models on this machine. */
 export interface FindOptions {
@@ -51,12 +60,27 @@ export async function findSpeechModel(
 ): Promise<LocatedModel | undefined> {
   const given = named === undefined ? undefined : resolve(cwd, named)
   if (given !== undefined && existsSync(given)) return {name: basename(given), path: given, isFallback: false}
-  const id = named === undefined ? defaultSpeechModel : speechModelId(named)
-  const path = await cachedSnapshot(id, revision, cacheFolder)
-  if (path !== undefined) return {name: id, path, isFallback: false}
+  const {file, ...model} = parseModelName(named ?? defaultSpeechModel)
+  const id = speechModelId(model.id)
+  const path =
+    file === undefined
+      ? await cachedSnapshot(id, model.revision ?? revision, cacheFolder)
+      : await cachedFile(id, file, model.revision ?? revision, cacheFolder)
+  if (path !== undefined) return {name: named === undefined ? id : withId(named, id), path, isFallback: false}
   const wanted = named === undefined || named === starterName
   if (!wanted || !existsSync(starterFolder)) return undefined
   return {name: starterName, path: starterFolder, isFallback: named === undefined}
+}
+
+/** A name with the id instead of a short name. */
+const withId = (named: string, id: string) => `${id}${named.slice(parseModelName(named).id.length)}`
+
+/** A file of a snapshot; undefined if it is not there. */
+async function cachedFile(id: string, file: string, revision: string, cacheFolder: string) {
+  const snapshot = await snapshotPlace(id, revision, cacheFolder)
+  if (snapshot === undefined || file.split('/').includes('..')) return undefined
+  const path = join(snapshot, file)
+  return existsSync(path) ? path : undefined
 }
 
 /**
@@ -65,17 +89,19 @@ export async function findSpeechModel(
  * @throws speech_model_missing, model_not_found; what `pullModel` throws
  */
 export async function locateSpeechModel(named: string | undefined, options: LocateOptions): Promise<LocatedModel> {
-  const {cwd, revision, offline} = options
+  const {cwd, offline} = options
   const found = await findSpeechModel(named, options)
   if (found !== undefined) return found
   if (named === undefined) throw new SvcError('speech_model_missing', {})
   const given = resolve(cwd, named)
-  const id = speechModelId(named)
-  if (looksLikePath(named) || !id.includes('/') || !isModelId(id))
+  const {file, ...model} = parseModelName(named)
+  const id = speechModelId(model.id)
+  if (looksLikePath(model.id) || !id.includes('/') || !isModelId(id))
     throw new SvcError('model_not_found', {model: named, tried: [given]})
   if (!offline) options.onDownload?.(id)
-  const {folder} = await pullModel(id, revision, {...options, select: speechModelFiles})
-  return {name: id, path: folder, isFallback: false}
+  const select = file === undefined ? speechModelFiles : oneFile(id, file)
+  const {folder} = await pullModel(id, model.revision ?? options.revision, {...options, select})
+  return {name: withId(named, id), path: join(folder, file ?? ''), isFallback: false}
 }
 
 /** True for names that can only be paths: they start with a directory, or end with a file extension. */

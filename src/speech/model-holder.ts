@@ -1,3 +1,4 @@
+import {holdOpen} from '../files/index.js'
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
 import {startSpeechEngines} from './engine-instances.js'
 import type {OpenVadModel} from './neural-vad.js'
@@ -56,6 +57,7 @@ export class ModelHolder {
     const {locate, engine: options} = this.#source
     const {signal} = this.#closed
     const {name, path} = other?.description ?? (await locate(signal))
+    holdOpen(path)
     const start = use === 'alone' ? startSpeechEngine : startSpeechEngines
     try {
       return await start(path, {...options, name, signal})

@@ -4,7 +4,7 @@ import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
 import {type QuantizeProgress, readJsonObject} from '../weights/index.js'
-import {isCtc} from './ctc/model-type.js'
+import {isCtc, waveformTypes} from './ctc/model-type.js'
 import type {SpeechModel} from './model.js'
 
 export interface OpenSpeechModelOptions {
@@ -69,6 +69,12 @@ export async function speechModelFamily(path: string): Promise<'whisper' | 'ctc'
   const config = await readJsonObject(file).catch(() => ({}))
   return isCtc(config) ? 'ctc' : 'whisper'
 }
+
+/** The values of `model_type` of speech models. */
+export const speechModelTypes: readonly string[] = ['whisper', ...waveformTypes]
+
+/** Whether a `config.json` is that of a speech model. */
+export const isSpeechModel = (config: Readonly<Record<string, unknown>>): boolean => isWhisper(config) || isCtc(config)
 
 const isWhisper = (config: Readonly<Record<string, unknown>>) =>
   config.model_type === 'whisper' ||

@@ -1,10 +1,10 @@
 import {createHash, randomUUID} from 'node:crypto'
-import {closeSync, existsSync, openSync} from 'node:fs'
+import {existsSync} from 'node:fs'
 import {mkdir, open, readdir, realpath, rename, rm} from 'node:fs/promises'
 import {homedir} from 'node:os'
 import {basename, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import {withLockFile} from '../files/index.js'
+import {holdOpen, withLockFile} from '../files/index.js'
 import type {FileUser} from '../process/index.js'
 import {type CacheDescription, isIntact, manifestName, recordUse, writeManifest} from './cache-entry.js'
 
@@ -54,22 +54,8 @@ export async function derivedFiles(derivation: Derivation, make: (folder: string
   return entry
 }
 
-/** Open manifests of the entries that this process uses, by path. */
-const held = new Map<string, number>()
-
-/**
- * Keeps the manifest of an entry open until the process exits, however it does: other processes then see that the entry is
- * in use. No effect if there is none yet.
- */
-function holdEntry(entry: string): void {
-  const before = held.get(entry)
-  try {
-    held.set(entry, openSync(join(entry, manifestName), 'r'))
-  } catch {
-    return
-  }
-  if (before !== undefined) closeSync(before)
-}
+/** Shows other processes that this one uses an entry. No effect if there is none yet. */
+const holdEntry = (entry: string) => holdOpen(join(entry, manifestName))
 
 /** The other processes that use an entry. */
 export async function usersOfEntry(entry: string): Promise<FileUser[]> {

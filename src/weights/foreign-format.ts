@@ -11,8 +11,12 @@ export const weightsMissing = async (path: string, tried: readonly string[]): Pr
   (await foreignWeights(path)) ?? new SvcError('model_file_missing', {file: 'weights', tried})
 
 /** Error for a directory with weights of another format; undefined if it has none. */
-export async function foreignWeights(path: string): Promise<SvcError | undefined> {
-  const names = (await readdir(path)).sort()
+export const foreignWeights = async (path: string): Promise<SvcError | undefined> =>
+  foreignFormat(path, await readdir(path))
+
+/** The same for the names of files. @param path directory, or id of a repository */
+export function foreignFormat(path: string, files: readonly string[]): SvcError | undefined {
+  const names = [...files].sort()
   const gguf = names.find((name) => name.endsWith('.gguf'))
   if (gguf !== undefined) return ggufError(path, gguf)
   const pickle = names.find((name) => /^(pytorch_model|model).*\.(bin|pth|pt)$/.test(name))

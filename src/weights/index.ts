@@ -7,11 +7,15 @@ export {type CacheEntry, listCache, prefixFolder, pruneCache} from './cache-cont
 export {isAbsent, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.js'
 export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'
 export type {FloatDtype} from './dtype.js'
+export {foreignFormat} from './foreign-format.js'
 export {chatmlFormat, noFormat} from './handoff-file.js'
 export {cachedModels, cachedSnapshot, hubCacheFolder, isModelId, snapshotPlace} from './hub/cache-layout.js'
+export {type CachedModel, listCachedModels, removeCachedModel} from './hub/cached-models.js'
 export type {HubOptions} from './hub/hub-request.js'
+export {languageModelFiles} from './hub/language-files.js'
+export {defaultRevision, type ModelName, parseModelName} from './hub/model-name.js'
 export {type PulledModel, type PullOptions, type PullProgress, pullModel} from './hub/pull.js'
-export {speechModelFiles} from './hub/speech-files.js'
+export {oneFile, speechModelFiles} from './hub/speech-files.js'
 export {readJsonObject} from './json-file.js'
 export {refusePointer, refusePointerFile} from './lfs-pointer.js'
 export {type MergeRequest, type MergeResult, mergeAdapter} from './merge/merge-adapter.js'
@@ -27,7 +31,7 @@ export {
   type QuantizeProgress,
   withCopies,
 } from './quantized-copies.js'
-export {openRunDirectory, type RunDirectory, type RunLookup} from './run-directory.js'
+export {holdModel, openRunDirectory, type RunDirectory, type RunLookup} from './run-directory.js'
 export {
   elements,
   readSafetensorsHeader,

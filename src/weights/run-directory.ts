@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
 import {basename, dirname, join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import {isFolder} from '../files/index.js'
+import {holdOpen, isFolder} from '../files/index.js'
 import {
   type Adapter,
   type AdapterManifest,
@@ -16,6 +16,7 @@ import {type Declarations, readDeclarations} from './declarations.js'
 import {foreignWeights, ggufError, tokenizerMissing, weightsMissing} from './foreign-format.js'
 import {readPromptFormat} from './handoff-file.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
+import {defaultRevision, parseModelName} from './hub/model-name.js'
 import {readJsonObject} from './json-file.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
 
@@ -56,11 +57,21 @@ export interface RunLookup {
   baseOnly?: boolean | undefined
   /** Unknown keys of `config.json` and of the adapter's configuration that may be present. */
   ignoreConfigKeys?: readonly string[] | undefined
+  /** Folder of downloaded models. Default: that of the environment. */
+  cacheFolder?: string | undefined
   cwd?: string
   env?: Readonly<Record<string, string | undefined>>
 }
 
-type Surroundings = Required<Pick<RunLookup, 'cwd' | 'env'>>
+interface Surroundings {
+  cwd: string
+  cacheFolder: string
+}
+
+const surroundings = ({cwd = process.cwd(), env = process.env, cacheFolder}: RunLookup): Surroundings => ({
+  cwd,
+  cacheFolder: cacheFolder ?? hubCacheFolder(env),
+})
 
 /**
  * Finds a model: a directory, or the id `owner/name` of a model in the local Hugging Face cache. Never uses the network.
@@ -118,7 +129,7 @@ export interface FoundRun {
 
 /** Finds the files of a run directory; throws the errors of `openRunDirectory` for missing parts. */
 export async function findRun(model: string, lookup: RunLookup = {}): Promise<FoundRun> {
-  const around = {cwd: lookup.cwd ?? process.cwd(), env: lookup.env ?? process.env}
+  const around = surroundings(lookup)
   const path = await locate(model, around)
   const manifest = await readAdapterManifest(path, lookup.ignoreConfigKeys)
   if (lookup.baseOnly === true) {
@@ -147,11 +158,21 @@ function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): bool
   return true
 }
 
+/**
+ * Shows other processes that this one uses a model, until it exits. No effect if the model is not found.
+ * @param model as for `openRunDirectory`
+ */
+export async function holdModel(model: string, lookup: RunLookup = {}): Promise<void> {
+  const {path, basePath} = await findRun(model, lookup)
+  for (const folder of new Set([path, basePath])) holdOpen(folder)
+}
+
 async function locate(model: string, around: Surroundings): Promise<string> {
   const path = resolve(around.cwd, model)
   if (await isFolder(path)) return path
   if (path.endsWith('.gguf') && existsSync(path)) throw ggufError(dirname(path), path)
-  const snapshot = await snapshotPlace(model, 'main', hubCacheFolder(around.env))
+  const {id, file, revision = defaultRevision} = parseModelName(model)
+  const snapshot = file === undefined ? await snapshotPlace(id, revision, around.cacheFolder) : undefined
   if (snapshot !== undefined && (await isFolder(snapshot))) return snapshot
   throw new SvcError('model_not_found', {model, tried: [path, snapshot].filter((place) => place !== undefined)})
 }
@@ -161,14 +182,15 @@ async function locateBase(
   path: string,
   declared: string | undefined,
   requested: string | undefined,
-  {cwd, env}: Surroundings,
+  around: Surroundings,
 ): Promise<string> {
-  if (requested !== undefined) return locate(requested, {cwd, env})
+  const {cwd, cacheFolder} = around
+  if (requested !== undefined) return locate(requested, around)
   if (await hasShards(path)) return path
   const places =
     declared === undefined
       ? []
-      : [resolve(path, declared), resolve(cwd, declared), await snapshotPlace(declared, 'main', hubCacheFolder(env))]
+      : [resolve(path, declared), resolve(cwd, declared), await snapshotPlace(declared, defaultRevision, cacheFolder)]
   const tried = [...new Set(places.filter((place) => place !== undefined))]
   const folders: string[] = []
   for (const place of tried) if (await isFolder(place)) folders.push(place)

@@ -65,10 +65,10 @@ describe('the model of svc generate and svc serve without --model', () => {
 
   it('is found by its configuration and weights, from a subdirectory too', async (t) => {
     const {cwd: root} = await workspace(t, 'models/mine')
-    const env = {HF_HOME: join(root, 'hf')}
+    const cacheFolder = join(root, 'hf/hub')
     await mkdir(join(root, 'src'))
-    assert.deepEqual(await findLanguageModels({root, cwd: join(root, 'src'), env}), ['../models/mine'])
+    assert.deepEqual(await findLanguageModels({root, cwd: join(root, 'src'), cacheFolder}), ['../models/mine'])
     await rename(join(root, 'models/mine/config.json'), join(root, 'models/mine/other.json'))
-    assert.deepEqual(await findLanguageModels({root, cwd: root, env}), [])
+    assert.deepEqual(await findLanguageModels({root, cwd: root, cacheFolder}), [])
   })
 })

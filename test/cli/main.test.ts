@@ -146,7 +146,7 @@ describe('the svc command line', () => {
     [['config', 'show', '-z'], /Unknown flag -z\. /],
     [['orch', 'list'], /Unknown command orch list\. Did you mean orch tasks\?/],
     [['orch', 'run', 'x'], /Unknown command orch run\. Did you mean orch submit\?/],
-    [['ls'], /Unknown command ls\. Did you mean orch tasks\?/],
+    [['ls'], /Unknown command ls\. Did you mean list\?/],
     [['ps'], /Unknown command ps\. Did you mean orch status\?/],
     [['submit', 'x'], /Unknown command submit\. Did you mean orch submit\?/],
     [['orch', 'questions', 'answr'], /Unknown command orch questions answr\. Did you mean orch questions answer\?/],

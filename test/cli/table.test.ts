@@ -6,6 +6,7 @@ import {
   formatContracts,
   formatGroups,
   formatJourney,
+  formatModels,
   formatOperations,
   formatRuns,
   formatSchedules,
@@ -432,6 +433,24 @@ const tables: readonly (readonly [name: string, ids: readonly string[], format: 
           },
         ],
         'in ~/.cache',
+        view,
+      ),
+  ],
+  [
+    'list',
+    ['owner/a-model-with-a-long-name-instruct'],
+    (view) =>
+      formatModels(
+        [
+          {
+            name: 'owner/a-model-with-a-long-name-instruct',
+            kind: 'language',
+            bytes: 1e9,
+            modified_at_ms: at,
+            commit: 'a'.repeat(40),
+            path: '/home/me/.cache/huggingface/hub/models--owner--a-model-with-a-long-name-instruct',
+          },
+        ],
         view,
       ),
   ],

@@ -4,6 +4,7 @@ import {type ErrorCode, type ErrorRow, errorCatalogue} from '../../src/errors/ca
 import {explainErrors} from '../../src/errors/index.js'
 import {startHub} from '../support/hub-server.js'
 import {meshTokens, suiteMeshServer} from '../support/mesh-workspace.js'
+import {tinyModelFiles} from '../support/tiny-model.js'
 import {commandsIn, everyFlag, families, faultOf, wordsOf} from './support/commands.js'
 import {hintCases} from './support/hint-cases.js'
 import {runHint, runText} from './support/run-hint.js'
@@ -30,6 +31,7 @@ const forms: readonly object[] = [
     flag: undefined,
     holder: undefined,
     convert: "python -c 'x'",
+    model: 'acme/llama',
   },
 ].map(
   (form) =>
@@ -99,15 +101,18 @@ describe('the commands of a hint or message', {concurrency: 2}, () => {
   const ends: (() => unknown)[] = []
   after(() => Promise.all(ends.map((end) => end())))
   before(async () => {
-    const files = {'config.json': '{}', 'tokenizer.json': '{}', 'model.safetensors': ''}
+    const whisper = {'config.json': '{"model_type": "whisper"}', 'tokenizer.json': '{}', 'model.safetensors': ''}
+    const models = {
+      'acme/whisper': whisper,
+      'openai/whisper-tiny.en': whisper,
+      'acme/llama': tinyModelFiles(),
+      'Qwen/Qwen2.5-0.5B-Instruct': tinyModelFiles(),
+    }
     endpoint = (
       await startHub(
         {after: (end) => ends.push(end as () => unknown)},
         Object.fromEntries(
-          ['acme/whisper', 'openai/whisper-tiny.en'].map((id) => [
-            id,
-            {commit: 'c'.repeat(40), revisions: ['main'], files},
-          ]),
+          Object.entries(models).map(([id, files]) => [id, {commit: 'c'.repeat(40), revisions: ['main'], files}]),
         ),
       )
     ).endpoint

@@ -1,5 +1,5 @@
 import {audioExtensions} from '../../audio/index.js'
-import {cachedModels, hubCacheFolder} from '../../weights/index.js'
+import {hubCacheFolder, listCachedModels} from '../../weights/index.js'
 import {storedIds, storedKinds} from './stored-ids.js'
 import type {ValueKind} from './value-kind.js'
 
@@ -32,7 +32,7 @@ const files: Partial<Record<ValueKind, Paths>> = {
 
 const named = (names: readonly string[]): Candidate[] => names.map((value) => ({value}))
 
-const hubModels = async () => named((await cachedModels(hubCacheFolder(process.env))).sort())
+const hubModels = async () => named((await listCachedModels(hubCacheFolder(process.env))).map(({name}) => name))
 
 /** Loads the names of a kind that do not depend on the workspace. */
 const names: Partial<Record<ValueKind, () => Promise<Candidate[]>>> = {

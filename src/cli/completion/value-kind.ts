@@ -46,6 +46,7 @@ const ofCommands: Readonly<Record<string, ValueKind>> = {
   'speech subtitle recording': 'audio',
   'speech eval dataset': 'directory',
   'speech pull id': 'speech-model',
+  'pull name': 'speech-model',
   'merge run': 'directory',
   'bench run name': 'benchmark',
   'bench syntax-k file': 'file',

@@ -18,6 +18,11 @@ export const hubErrors = rows(() => ({
     message: (p: {id: string}) => `The model ${p.id} has no weights in a supported format.`,
     hint: 'Choose a model with safetensors or ONNX files.',
   }),
+  hub_file_unknown: notFound({
+    message: (p: {id: string; file: string; suggestion?: string | undefined}) =>
+      `The model ${p.id} has no file ${p.file}${p.suggestion === undefined ? '' : `; did you mean ${p.suggestion}?`}`,
+    hint: 'Check the list of files on the page of the model.',
+  }),
   hub_access_denied: conflict({
     http: 403,
     message: (p: {id: string; status: number; tokenSent: boolean}) =>
@@ -43,9 +48,17 @@ export const hubErrors = rows(() => ({
       `The model ${p.id} is not in the local cache, and ${p.by.join(' and ')} disable${p.by.length === 1 ? 's' : ''} downloads.`,
     hint: (p: {id: string; by: readonly string[]}) => {
       const settings = p.by.filter((name) => !name.startsWith('--'))
-      const pull = command`svc speech pull ${p.id}`
+      const pull = command`svc pull ${p.id}`
       return settings.length === 0 ? `Run ${pull}.` : `Unset ${settings.join(' and ')}, then run ${pull}.`
     },
+  }),
+  model_in_use: conflict({
+    message: (p: {model: string; users: string}) => `${p.model} is in use by ${p.users}.`,
+    hint: 'Stop the process, then run the command again.',
+  }),
+  model_not_downloaded: usage({
+    message: (p: {path: string}) => `${p.path} was not downloaded by svc.`,
+    hint: 'Delete the files themselves, if they are not needed any more.',
   }),
   checksum_mismatch: failed({
     http: 502,

@@ -1,4 +1,4 @@
-import {commandLine} from '../command.js'
+import {command, commandLine} from '../command.js'
 import {failed, notFound, rows, unavailable, usage} from '../row.js'
 
 const shape = (dims: readonly number[]) => `[${dims.join(', ')}]`
@@ -10,7 +10,10 @@ export const modelErrors = rows(() => ({
     http: 500,
     message: (p: {model: string; tried: readonly string[]}) =>
       `Model ${p.model} not found. Searched:${places(p.tried)}`,
-    hint: 'Pass the path of a model directory, or the OWNER/NAME id of a model that was downloaded before.',
+    hint: ({model}: {model: string}) =>
+      /^\w[\w.-]*\/\w[\w.-]*([:@].+)?$/.test(model)
+        ? `Run ${command`svc pull ${model}`} to download it, or pass the path of a model directory.`
+        : 'Pass the path of a model directory, or the OWNER/NAME id of a model that was downloaded before.',
   }),
   model_ambiguous: usage({
     message: (p: {models: readonly string[]}) =>

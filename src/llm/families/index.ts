@@ -9,6 +9,9 @@ import {qwen2, qwen3} from './qwen.js'
 
 export const families: readonly Family[] = [llama, mistral, qwen2, qwen3]
 
+/** The values of `model_type` of language models. */
+export const languageModelTypes: readonly string[] = families.flatMap(({modelTypes}) => modelTypes)
+
 /** Whether a `config.json` is that of a language model of these families, alone or as the text part of a model. */
 export function isLanguageModel({model_type: type, text_config: inner}: Readonly<Record<string, unknown>>): boolean {
   const innerType = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>).model_type : type
@@ -35,8 +38,11 @@ export function readDecoderSpec(
   const {model_type: type} = isReachable ? text : config
   const family = families.find(({modelTypes}) => isReachable && modelTypes.includes(String(type)))
   if (family === undefined) {
-    const known = families.flatMap(({modelTypes}) => modelTypes)
-    throw new SvcError('model_family_unknown', {file, family: typeof type === 'string' ? type : '(none)', known})
+    throw new SvcError('model_family_unknown', {
+      file,
+      family: typeof type === 'string' ? type : '(none)',
+      known: languageModelTypes,
+    })
   }
   const reader = new ConfigReader(text, file, ignored)
   const spec = family.read(reader, has)

@@ -1,5 +1,5 @@
 /** Model types of Hugging Face that take samples and give CTC logits. */
-const waveformTypes = new Set([
+export const waveformTypes: ReadonlySet<string> = new Set([
   'wav2vec2',
   'wav2vec2-conformer',
   'hubert',

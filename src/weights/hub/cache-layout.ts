@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs'
-import {readdir, readFile} from 'node:fs/promises'
+import {readdir, readFile, rm} from 'node:fs/promises'
 import {homedir} from 'node:os'
-import {join, sep} from 'node:path'
+import {basename, join, sep} from 'node:path'
 import {isCompleteSpeechModel} from './speech-files.js'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -25,6 +25,26 @@ export const isRevision = (revision: string): boolean =>
 /** Cache folder of a model, with `blobs`, `snapshots/COMMIT` and `refs/REVISION`. */
 export const repositoryFolder = (id: string, cacheFolder: string): string =>
   join(cacheFolder, `models--${id.replace('/', '--')}`)
+
+/** Held while files of a model are downloaded or deleted. */
+export const repositoryLock = (id: string, cacheFolder: string): string =>
+  join(cacheFolder, '.locks', `${basename(repositoryFolder(id, cacheFolder))}.lock`)
+
+/** Where a snapshot is created before it gets its name, and moved before it is deleted. */
+export const temporarySnapshot = (folder: string): string => `${folder}.${process.pid}${temporarySuffix}`
+
+const temporarySuffix = '.new'
+
+/** Deletes what processes that were killed have left over. The lock of the repository must be held. */
+export async function removeLeftovers(snapshots: string): Promise<void> {
+  const names = await readdir(snapshots).catch(() => [])
+  for (const name of names)
+    if (name.endsWith(temporarySuffix)) await rm(join(snapshots, name), {recursive: true, force: true})
+}
+
+/** The complete snapshots of a repository: commits. */
+export const snapshotsOf = async (repository: string): Promise<string[]> =>
+  (await readdir(join(repository, 'snapshots')).catch(() => [])).filter((name) => !name.endsWith(temporarySuffix))
 
 /** Snapshot folder of a model at a revision, which may not exist; undefined for an invalid id. */
 export async function snapshotPlace(id: string, revision: string, cacheFolder: string): Promise<string | undefined> {
@@ -50,7 +70,7 @@ export async function cachedSnapshot(id: string, revision: string, cacheFolder: 
 }
 
 /** Relative paths in a folder, with `/`; dangling links are excluded. */
-async function filesIn(folder: string): Promise<string[]> {
+export async function filesIn(folder: string): Promise<string[]> {
   const paths = await readdir(folder, {recursive: true}).catch(() => [])
   return paths.filter((path) => existsSync(join(folder, path))).map((path) => path.split(sep).join('/'))
 }

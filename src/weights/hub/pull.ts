@@ -4,10 +4,18 @@ import {copyFile, mkdir, rename, rm, stat, symlink, writeFile} from 'node:fs/pro
 import {dirname, join, relative} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {withLockFile} from '../../files/index.js'
-import {cachedSnapshot, isModelId, isRevision, repositoryFolder} from './cache-layout.js'
+import {
+  cachedSnapshot,
+  isModelId,
+  isRevision,
+  removeLeftovers,
+  repositoryFolder,
+  repositoryLock,
+  temporarySnapshot,
+} from './cache-layout.js'
 import {download} from './download.js'
 import type {HubOptions} from './hub-request.js'
-import {type HubFile, readRevision} from './repository.js'
+import {fileUrl, type HubFile, readRepositoryConfig, readRevision} from './repository.js'
 
 export interface PullProgress {
   file: string
@@ -17,8 +25,14 @@ export interface PullProgress {
 }
 
 export interface PullOptions extends HubOptions {
-  /** Selects the files of the repository to download. */
-  select: (names: readonly string[]) => readonly string[]
+  /**
+   * Selects the files of the repository to download.
+   * @param readConfig reads its `config.json`; empty if it has none
+   */
+  select: (
+    names: readonly string[],
+    readConfig: () => Promise<Readonly<Record<string, unknown>>>,
+  ) => readonly string[] | Promise<readonly string[]>
   onProgress?: ((progress: PullProgress) => void) | undefined
 }
 
@@ -33,7 +47,7 @@ export interface PulledModel {
 /**
  * Downloads a model to the cache, in the Hugging Face layout: `blobs` by checksum, `snapshots/COMMIT` with links to them,
  * `refs/REVISION`. Existing files are not downloaded again; the snapshot appears when all its files are present.
- * @throws model_id_invalid, hub_offline, hub_model_unknown, hub_revision_unknown, hub_files_missing, hub_access_denied,
+ * @throws what `select` throws; model_id_invalid, hub_offline, hub_model_unknown, hub_revision_unknown, hub_files_missing, hub_access_denied,
  *   hub_unreachable, hub_failed, hub_answer_invalid, checksum_mismatch, disk_full, cache_unwritable; the reason of the
  *   signal
  */
@@ -42,12 +56,14 @@ export async function pullModel(id: string, revision: string, options: PullOptio
   if (!isRevision(revision)) throw new SvcError('hub_revision_unknown', {id, revision})
   if (options.offline) return offline(id, revision, options)
   const {commit, files} = await readRevision(id, revision, options)
-  const selected = new Set(options.select(files.map(({name}) => name)))
+  const readConfig = () => readRepositoryConfig(id, commit, files, options)
+  const names = files.map(({name}) => name)
+  const selected = new Set(await options.select(names, readConfig))
   if (selected.size === 0) throw new SvcError('hub_files_missing', {id})
   const repository = repositoryFolder(id, options.cacheFolder)
-  const lock = join(options.cacheFolder, '.locks', `${relative(options.cacheFolder, repository)}.lock`)
   try {
-    return await withLockFile(lock, options.signal, async () => {
+    return await withLockFile(repositoryLock(id, options.cacheFolder), options.signal, async () => {
+      await removeLeftovers(join(repository, 'snapshots'))
       const blobs = await downloadAll(
         {id, commit, repository},
         files.filter(({name}) => selected.has(name)),
@@ -93,7 +109,7 @@ async function downloadAll(
   const blobs: Blob[] = []
   for (const file of files) {
     const path = join(repository, 'blobs', file.checksum?.hex ?? nameOf(commit, file))
-    const url = `${options.endpoint}/${id}/resolve/${commit}/${file.name.split('/').map(encodeURIComponent).join('/')}`
+    const url = fileUrl(id, commit, file.name, options)
     const onBytes = (bytes: number) => {
       received.set(file.name, bytes)
       const receivedBytes = [...received.values()].reduce((sum, value) => sum + value, 0)
@@ -113,7 +129,7 @@ async function linkSnapshot(folder: string, blobs: readonly Blob[]): Promise<voi
   const missing = blobs.filter(({name}) => !existsSync(join(folder, name)))
   if (missing.length === 0) return
   const fresh = !existsSync(folder)
-  const target = fresh ? `${folder}.${process.pid}.new` : folder
+  const target = fresh ? temporarySnapshot(folder) : folder
   try {
     for (const {name, path} of missing) await link(path, join(target, name), join(folder, name))
     if (fresh) await rename(target, folder)

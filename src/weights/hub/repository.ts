@@ -33,6 +33,27 @@ export async function readRevision(id: string, revision: string, options: HubOpt
   return {commit: sha, files: siblings.map((row) => readFile(row, fail))}
 }
 
+/** Address of a file of a repository. */
+export const fileUrl = (id: string, commit: string, name: string, {endpoint}: HubOptions): string =>
+  `${endpoint}/${id}/resolve/${commit}/${name.split('/').map(encodeURIComponent).join('/')}`
+
+/**
+ * Reads the `config.json` of a repository, without storing it; empty if it has none, or if it is not an object.
+ * @throws what `readRevision` throws
+ */
+export async function readRepositoryConfig(
+  id: string,
+  commit: string,
+  files: readonly HubFile[],
+  options: HubOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const name = 'config.json'
+  if (!files.some((file) => file.name === name)) return {}
+  const url = fileUrl(id, commit, name, options)
+  const value = await withRetries(url, options, () => readJson(url, id, commit, options))
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}
+
 async function readJson(url: string, id: string, revision: string, options: HubOptions): Promise<unknown> {
   const {endpoint} = options
   const response = await hubGet(url, {accept: 'application/json'}, options)

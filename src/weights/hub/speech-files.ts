@@ -1,5 +1,8 @@
-/** Files that a speech model may need in addition to the weights. */
-const small = new Set([
+import {nearest, SvcError} from '../../errors/index.js'
+import {ggufError} from '../foreign-format.js'
+
+/** Files that any model may need in addition to the weights. */
+export const smallFiles: ReadonlySet<string> = new Set([
   'config.json',
   'generation_config.json',
   'preprocessor_config.json',
@@ -14,7 +17,8 @@ const small = new Set([
 
 const numbered = /^model-\d+-of-(\d+)\.safetensors$/
 
-function safetensorsOf(names: readonly string[]): string[] {
+/** The safetensors weights of a repository; empty if there are none, or not all shards. */
+export function safetensorsOf(names: readonly string[]): string[] {
   if (names.includes('model.safetensors')) return ['model.safetensors']
   const shards = names.filter((name) => numbered.test(name))
   const count = Number(numbered.exec(shards[0] ?? '')?.[1])
@@ -50,7 +54,7 @@ const weights: readonly ((names: readonly string[]) => string[])[] = [
 /** The files of a speech model in a repository; empty if there are no complete weights of a known kind. */
 export function speechModelFiles(names: readonly string[]): string[] {
   const chosen = weights.map((kind) => kind(names)).find((files) => files.length > 0)
-  return chosen === undefined ? [] : names.filter((name) => small.has(name) || chosen.includes(name))
+  return chosen === undefined ? [] : names.filter((name) => smallFiles.has(name) || chosen.includes(name))
 }
 
 /** Whether the files are sufficient to run a speech model: configuration, vocabulary and weights. */
@@ -58,3 +62,12 @@ export const isCompleteSpeechModel = (names: readonly string[]): boolean =>
   names.includes('config.json') &&
   (names.includes('tokenizer.json') || names.includes('vocab.json')) &&
   speechModelFiles(names).length > 0
+
+/** Selects one file of a repository. @throws model_format_unsupported for a GGUF file; hub_file_unknown */
+export const oneFile =
+  (id: string, file: string) =>
+  (names: readonly string[]): string[] => {
+    if (file.endsWith('.gguf')) throw ggufError(id, file)
+    if (names.includes(file)) return [file]
+    throw new SvcError('hub_file_unknown', {id, file, suggestion: nearest(file, names)})
+  }

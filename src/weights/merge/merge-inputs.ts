@@ -10,7 +10,14 @@ import {readShards, readTensorMap, type TensorMap} from '../shards.js'
 /** Input of a merge: a run directory, or individual files. Paths are relative to `cwd`. */
 export type MergeSource =
   /** `base` takes precedence over the base model in the manifest. */
-  | {run: string; base?: string | undefined; ignoreEvalGate: boolean; ignoreConfigKeys?: readonly string[]; cwd: string}
+  | {
+      run: string
+      base?: string | undefined
+      ignoreEvalGate: boolean
+      ignoreConfigKeys?: readonly string[]
+      cacheFolder?: string | undefined
+      cwd: string
+    }
   | {
       /** Shards of the base model, where the first one with a tensor wins; or the folder of the base model. */
       base: {shards: readonly string[]} | {folder: string}

@@ -377,6 +377,7 @@ test = ["false"]
     steps: [...claimed, 'orch complete 1 --claim 1'],
     prints: /gate/,
   },
+  model_not_found: {with: 'hub', steps: ['generate --model acme/llama --raw a --max-tokens 1'], again: true},
   hub_offline: {
     with: 'hub',
     steps: ['speech pull acme/whisper'],

@@ -75,6 +75,10 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
   ),
   'src/cli/explain-text.ts': [{steps: ['explain'], shown: 'svc explain GROUP', fill: {GROUP: 'parse'}}],
   'src/cli/mesh-command.ts': [{with: 'mesh', steps: ['mesh ack 7 1'], shown: 'svc mesh join', prints: /joined/}],
+  'src/cli/model-list.ts': [
+    {with: 'hub', steps: ['list'], shown: 'svc pull Qwen/Qwen2.5-0.5B-Instruct'},
+    {with: 'hub', steps: ['list'], shown: 'svc pull tiny.en'},
+  ],
   'src/cli/orch-command.ts': [{steps: ['orch submit work --wait --timeout 1'], ...daemon}],
   'src/cli/orch-text.ts': [{steps: ['orch stop --emergency', 'orch status'], ...start}],
   'src/cli/session-text.ts': [

@@ -1,0 +1,23 @@
+import {formatModels, HubCommand, listModels, tableFlags} from '../src/cli/index.js'
+import type {ListV1} from '../src/contracts/index.js'
+
+export default class List extends HubCommand<typeof List> {
+  static override summary = 'List the models on this machine.'
+  static override description =
+    `Lists the models in the Hugging Face cache, also those that other tools have downloaded, and those in models/ and runs/ of the
+workspace. --model accepts the names. A model of the kind partial is a download that was interrupted: svc pull continues it. One of
+the kind other cannot be run by svc.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --output wide',
+    "<%= config.bin %> <%= command.id %> --json | jq -r '.models[].name'",
+  ]
+  static override flags = tableFlags
+
+  async run(): Promise<void> {
+    const folder = await this.cacheFolder()
+    const models = await listModels(this.workspace.root, folder)
+    const result: ListV1 = {folder, models}
+    await this.output.result(result, () => formatModels(models, this.view))
+  }
+}

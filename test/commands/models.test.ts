@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict'
+import {once} from 'node:events'
+import {existsSync} from 'node:fs'
+import {readdir, readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {createInterface} from 'node:readline'
+import {describe, it, type TestContext} from 'node:test'
+import {execa} from 'execa'
+import {contractViolations, type ListV1, type PullV1, type RmV1} from '../../src/contracts/index.js'
+import {type HubModel, startHub} from '../support/hub-server.js'
+import {skipWithoutProgram} from '../support/programs.js'
+import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
+import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {tinyModelFiles} from '../support/tiny-model.js'
+import {until} from '../support/until.js'
+
+const id = 'acme/llama'
+const weights = 'model.safetensors'
+
+const llama = (seed = 1): HubModel => ({
+  commit: String(seed).padStart(40, 'a'),
+  revisions: ['main', 'v1'],
+  files: {
+    ...tinyModelFiles({layout: 'single', seed}),
+    'README.md': '---\nlicense: apache-2.0\n---\n# Llama\n',
+    LICENSE: 'Apache License\n',
+    'chat_template.jinja': '{{ messages[0].content }}',
+    'pytorch_model.bin': 'not wanted',
+    'onnx/model.onnx': 'not wanted',
+  },
+  large: [weights],
+})
+
+const others: Readonly<Record<string, HubModel>> = {
+  'acme/whisper': {
+    commit: 'b'.repeat(40),
+    revisions: ['main'],
+    files: {'config.json': '{"model_type": "whisper"}', 'tokenizer.json': '{}', [weights]: 'x', 'README.md': ''},
+  },
+  'acme/bert': {
+    commit: 'c'.repeat(40),
+    revisions: ['main'],
+    files: {'config.json': '{"model_type": "bert"}', 'tokenizer.json': '{}', [weights]: 'x'},
+  },
+  'acme/gguf': {commit: 'd'.repeat(40), revisions: ['main'], files: {'llama-q4.gguf': 'x'}},
+  'acme/sentencepiece': {
+    commit: 'e'.repeat(40),
+    revisions: ['main'],
+    files: {'config.json': '{"model_type": "llama"}', 'tokenizer.model': 'x', [weights]: 'x'},
+  },
+  'ggerganov/whisper.cpp': {
+    commit: 'f'.repeat(40),
+    revisions: ['main'],
+    files: {'ggml-tiny.en.bin': 'tiny', 'ggml-base.en.bin': 'base', 'README.md': 'not wanted'},
+  },
+}
+
+/** A new machine with a hub. */
+async function machine(t: TestContext) {
+  const model = llama()
+  const hub = await startHub(t, {[id]: model, ...others})
+  const cwd = await temporaryFolder(t)
+  const env = {HOME: cwd, HF_HOME: join(cwd, 'hf'), HF_ENDPOINT: hub.endpoint}
+  const place = {cwd, env}
+  const run = (...args: string[]) => svcInTurn(args, place)
+  const succeed = async (...args: string[]) => {
+    const {stdout, stderr, exitCode} = await run(...args)
+    assert.equal(exitCode, 0, stderr)
+    return stdout
+  }
+  const list = async () => (JSON.parse(await succeed('list', '--json')) as ListV1).models
+  const generate = (name: string) =>
+    succeed('generate', '--model', name, '--temperature', '0', '--max-tokens', '4', '--chat-template', 'none', 'a')
+  const repository = join(cwd, 'hf/hub', `models--${id.replace('/', '--')}`)
+  return {hub, model, cwd, env, place, run, succeed, list, generate, repository}
+}
+
+/** Starts a download that stops after some bytes of the weights have arrived. */
+async function slowPull({hub, place, repository}: Awaited<ReturnType<typeof machine>>, t: TestContext) {
+  hub.faults.push({path: `store/${id}/${weights}`, fault: {kind: 'slow', pauseMs: 20}})
+  const pulling = startSvc(['pull', id], place)
+  t.after(() => pulling.kill('SIGKILL'))
+  const blobs = join(repository, 'blobs')
+  await until(async () => {
+    const names = await readdir(blobs).catch(() => [])
+    const partial = names.find((name) => name.endsWith('.incomplete'))
+    return partial !== undefined && (await readFile(join(blobs, partial)).catch(() => '')).length > 10_000
+  }, 'a part of the weights')
+  return {pulling}
+}
+
+describe('svc pull', () => {
+  it('downloads what a language model needs, and the other commands find it by its name', async (t) => {
+    const {succeed, list, generate} = await machine(t)
+    const pulled = JSON.parse(await succeed('pull', id, '--json')) as PullV1
+    assert.deepEqual(await contractViolations('cli/pull.v1', pulled), [])
+    assert.deepEqual([pulled.id, pulled.revision, pulled.kind], [id, 'main', 'language'])
+    const texts = ['LICENSE', 'README.md', 'chat_template.jinja']
+    const names = [...texts, 'config.json', weights, 'tokenizer.json', 'tokenizer_config.json']
+    assert.deepEqual((await readdir(pulled.path)).sort(), names.sort())
+    assert.equal(await succeed('pull', id), `${pulled.path}\n`)
+    const [row, ...more] = await list()
+    const bytes = pulled.files.reduce((sum, file) => sum + file.bytes, 0)
+    assert.deepEqual([row?.name, row?.kind, row?.bytes, row?.path, more], [id, 'language', bytes, pulled.path, []])
+    assert.notEqual(await generate(id), '')
+  })
+
+  it('downloads speech models, revisions and single files', async (t) => {
+    const {succeed, list, generate, run} = await machine(t)
+    const pull = async (name: string) => JSON.parse(await succeed('pull', name, '--json')) as PullV1
+    assert.equal((await pull('acme/whisper')).kind, 'speech')
+    assert.equal((await pull(`${id}@v1`)).revision, 'v1')
+    const {kind, path} = await pull('ggerganov/whisper.cpp:ggml-tiny.en.bin')
+    assert.deepEqual([kind, await readFile(path, 'utf8')], ['file', 'tiny'])
+    assert.deepEqual(
+      (await list()).map(({name, kind: each}) => [name, each]),
+      [
+        [`${id}@v1`, 'language'],
+        ['acme/whisper', 'speech'],
+        ['ggerganov/whisper.cpp:ggml-tiny.en.bin', 'speech'],
+      ],
+    )
+    assert.notEqual(await generate(`${id}@v1`), '')
+    const {stderr} = await run('generate', '--model', id, 'a')
+    assert.match(stderr, /Model acme\/llama not found.*Run `svc pull acme\/llama`/s)
+  })
+
+  const refusals = {
+    'a model of another family': ['acme/bert', /model type "bert", which is not supported; supported types: llama,/],
+    'a GGUF model': ['acme/gguf', /acme\/gguf has no safetensors weights, only a GGUF file \(llama-q4\.gguf\)/],
+    'a GGUF file': ['acme/gguf:llama-q4.gguf', /only a GGUF file/],
+    'a model without tokenizer.json': ['acme/sentencepiece', /has no tokenizer\.json, only a SentencePiece model/],
+    'an unknown file': ['ggerganov/whisper.cpp:ggml-tin.en.bin', /has no file .*; did you mean ggml-tiny\.en\.bin\?/],
+    'an invalid name': ['../llama', /is not a valid model id/],
+  } as const
+  for (const [what, [name, reason]] of Object.entries(refusals))
+    it(`refuses ${what} before anything is stored`, async (t) => {
+      const {run, cwd} = await machine(t)
+      const {stderr, exitCode} = await run('pull', name)
+      assert.notEqual(exitCode, 0)
+      assert.match(stderr, reason)
+      assert.equal(existsSync(join(cwd, 'hf')), false)
+    })
+
+  it('continues after SIGKILL, and the files are the same', async (t) => {
+    const here = await machine(t)
+    const {hub, model, list, succeed, run, repository} = here
+    const {pulling: killed} = await slowPull(here, t)
+    const {stderr, exitCode} = await run('rm', id, '--yes')
+    assert.deepEqual([exitCode, stderr.includes(`in use by process ${killed.pid}`)], [4, true], stderr)
+    killed.kill('SIGKILL')
+    await killed
+    assert.deepEqual(
+      (await list()).map(({name, kind}) => [name, kind]),
+      [[id, 'partial']],
+    )
+    const {path, files} = JSON.parse(await succeed('pull', id, '--json')) as PullV1
+    assert.ok(hub.requests.some(({range}) => /^bytes=[1-9]\d*-$/.test(range ?? '')))
+    for (const {name} of files)
+      assert.deepEqual(await readFile(join(path, name)), Buffer.from(model.files[name] ?? ''), name)
+    assert.ok((await readdir(join(repository, 'blobs'))).every((name) => !name.endsWith('.incomplete')))
+  })
+
+  it('downloads each file once for two processes', async (t) => {
+    const {hub, place} = await machine(t)
+    const both = await Promise.all([1, 2].map(() => svc(['pull', id], place)))
+    assert.deepEqual(
+      both.map(({exitCode}) => exitCode),
+      [0, 0],
+      both.map(({stderr}) => stderr).join(''),
+    )
+    assert.equal(both[0]?.stdout, both[1]?.stdout)
+    assert.equal(hub.requests.filter(({url}) => url.includes('signed')).length, 1)
+  })
+
+  it('uses the directory in Svc.toml, where the other commands find the model', async (t) => {
+    const {cwd, succeed, generate, list} = await machine(t)
+    await writeFile(join(cwd, 'Svc.toml'), '[speech]\ncache_dir = "models-here"\n')
+    assert.match(await succeed('pull', id), /models-here/)
+    assert.equal((await list())[0]?.name, id)
+    assert.notEqual(await generate(id), '')
+  })
+})
+
+describe('svc list', () => {
+  it('names the command that downloads a model if there is none', async (t) => {
+    const {succeed} = await machine(t)
+    assert.match(await succeed('list'), /^No models\. Download one, as in `svc pull /)
+  })
+
+  it('lists the models of the workspace, and what other tools have downloaded', async (t) => {
+    const {cwd, succeed, list} = await machine(t)
+    await writeFiles(join(cwd, 'models/mine'), tinyModelFiles({}))
+    await writeFiles(join(cwd, 'hf/hub/models--acme--bert'), {
+      [`snapshots/${'c'.repeat(40)}/config.json`]: '{"model_type": "bert"}',
+    })
+    const models = await list()
+    assert.deepEqual(
+      models.map(({name, kind}) => [name, kind]),
+      [
+        ['./models/mine', 'language'],
+        [`acme/bert@${'c'.repeat(40)}`, 'other'],
+      ],
+    )
+    assert.deepEqual(await contractViolations('cli/list.v1', {folder: 'x', models}), [])
+    assert.match(await succeed('list'), /^NAME +SIZE +KIND +AGE\n\.\/models\/mine +0\.\d MB +language +\d+s\n/)
+  })
+})
+
+describe('svc rm', () => {
+  it('deletes a model only with --yes or an answer, and then all of it', async (t) => {
+    const {run, succeed, list, repository} = await machine(t)
+    await succeed('pull', id)
+    const {exitCode, stderr} = await run('rm', id)
+    assert.deepEqual(
+      [exitCode, /The deletion of acme\/llama, 0\.\d MB in .* not confirmed/.test(stderr)],
+      [2, true],
+      stderr,
+    )
+    const [{path, bytes} = {path: '', bytes: 0}] = await list()
+    const removed = JSON.parse(await succeed('rm', id, '--yes', '--json')) as RmV1
+    assert.deepEqual(await contractViolations('cli/rm.v1', removed), [])
+    assert.deepEqual(removed, {name: id, path, bytes})
+    assert.equal(existsSync(repository), false)
+    assert.equal((await run('rm', id, '--yes')).exitCode, 3)
+  })
+
+  it('keeps the files of another revision', async (t) => {
+    const {model, succeed, list, generate, repository} = await machine(t)
+    await succeed('pull', `${id}@v1`)
+    const before = await generate(`${id}@v1`)
+    Object.assign(model, {commit: 'b'.repeat(40), files: {...model.files, LICENSE: 'Another license\n'}})
+    await succeed('pull', id)
+    const freed = JSON.parse(await succeed('rm', id, '--yes', '--json')) as RmV1
+    assert.equal(freed.bytes, 'Another license\n'.length)
+    assert.deepEqual(
+      (await list()).map(({name}) => name),
+      [`${id}@v1`],
+    )
+    assert.equal(await generate(`${id}@v1`), before)
+    assert.equal(existsSync(join(repository, 'refs/main')), false)
+  })
+
+  it('deletes one of two whisper.cpp files of a repository', async (t) => {
+    const {succeed, list} = await machine(t)
+    const [tiny, base] = ['tiny', 'base'].map((size) => `ggerganov/whisper.cpp:ggml-${size}.en.bin`) as [string, string]
+    for (const name of [tiny, base]) await succeed('pull', name)
+    await succeed('rm', tiny, '--yes')
+    const left = await list()
+    assert.deepEqual(
+      left.map(({name}) => name),
+      [base],
+    )
+    assert.equal(await readFile(left[0]?.path ?? '', 'utf8'), 'base')
+    await succeed('rm', base, '--yes')
+    assert.deepEqual(await list(), [])
+  })
+
+  it('refuses a directory that it has not downloaded', async (t) => {
+    const {cwd, run} = await machine(t)
+    await writeFiles(join(cwd, 'models/mine'), tinyModelFiles({}))
+    const {exitCode, stderr} = await run('rm', './models/mine', '--yes')
+    assert.deepEqual([exitCode, /was not downloaded by svc/.test(stderr)], [2, true], stderr)
+    assert.ok(existsSync(join(cwd, 'models/mine/config.json')))
+  })
+
+  it('refuses a model that a server uses, also while it is unloaded', async (t) => {
+    const {place, run, succeed, repository} = await machine(t)
+    await succeed('pull', id)
+    const server = startSvc(['serve', '--model', id, '--port', '0', '--json', '--chat-template', 'none'], place)
+    t.after(() => server.kill('SIGKILL'))
+    const [line] = await once(createInterface({input: server.stdout as NodeJS.ReadableStream}), 'line')
+    const {base_url: url} = JSON.parse(line)
+    const reply = async (more: object) => {
+      const body = JSON.stringify({prompt: 'a', stream: false, options: {num_predict: 2, temperature: 0}, ...more})
+      const response = await fetch(`${url}/api/generate`, {method: 'POST', body})
+      assert.equal(response.status, 200)
+      return ((await response.json()) as {response: string}).response
+    }
+    const before = await reply({keep_alive: 0})
+    await until(async () => {
+      const {models} = (await (await fetch(`${url}/api/ps`)).json()) as {models: unknown[]}
+      return models.length === 0
+    }, 'the model to be unloaded')
+    const {exitCode, stderr} = await run('rm', id, '--yes')
+    assert.deepEqual([exitCode, stderr.includes(`in use by process ${server.pid} (svc serve)`)], [4, true], stderr)
+    assert.equal(await reply({}), before)
+    server.kill('SIGTERM')
+    await server
+    await succeed('rm', id, '--yes')
+    assert.equal(existsSync(repository), false)
+  })
+
+  it('asks on a terminal', {skip: skipWithoutProgram('script')}, async (t) => {
+    const {place, succeed, repository} = await machine(t)
+    await succeed('pull', id)
+    const answered = async (answer: string) => {
+      const terminal = execa('script', ['-qec', `${process.execPath} ${svcBinary} rm ${id}`, '/dev/null'], {
+        cwd: place.cwd,
+        env: {...environment(place.env), TERM: 'xterm'},
+        extendEnv: false,
+        reject: false,
+        timeout: 300_000,
+        all: true,
+      })
+      let output = ''
+      terminal.all.on('data', (chunk) => {
+        output += chunk
+      })
+      await until(
+        () => /Delete acme\/llama, 0\.\d MB in .*\? \[y\/N\] /s.test(output),
+        () => output,
+      )
+      terminal.stdin.write(`${answer}\r`)
+      const {exitCode, all} = await terminal
+      assert.equal(exitCode, 0, all)
+      return all
+    }
+    assert.match(await answered('n'), /Nothing was deleted\./)
+    assert.ok(existsSync(repository))
+    assert.match(await answered('y'), /Deleted acme\/llama/)
+    assert.equal(existsSync(repository), false)
+  })
+})
