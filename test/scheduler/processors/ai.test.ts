@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, type SvcError} from '../../../src/errors/index.js'
+import type {ModelChoice} from '../../../src/inference-client/choose-model.js'
 import {
   defaultGenerationLimits,
   generate,
@@ -9,7 +10,6 @@ import {
   resolveEndpoint,
 } from '../../../src/inference-client/index.js'
 import {taskPhases} from '../../../src/tasks/base/vocabulary.js'
-import type {ModelChoice} from '../../../src/inference-client/choose-model.js'
 import {type Answer, answerLines, scriptedInference} from '../../support/scripted-inference.js'
 import {startServer} from '../../support/server.js'
 import {temporaryFolder} from '../../support/temporary.js'
