@@ -3,7 +3,7 @@ import type {OrchOutcomesV1} from '../contracts/index.js'
 import {Exit, SvcError} from '../errors/index.js'
 import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
-import {requireAgent, type Task, type TaskFilter, type TaskOutcome, taskStatuses} from '../tasks/index.js'
+import {requireAgent, type Task, type TaskFilter, taskStatuses} from '../tasks/index.js'
 import {OrchCommand, parseTaskId} from './orch-command.js'
 import {durationFlag} from './time-flags.js'
 
@@ -90,7 +90,7 @@ export abstract class TasksCommand<T extends typeof Command = typeof Command> ex
       orchestrator: Orchestrator,
       ids: readonly number[],
       dryRun: boolean,
-    ) => TaskOutcome[],
+    ) => OrchOutcomesV1['tasks'],
   ): Promise<void> {
     const argumentIds = await this.#taskIds()
     const {modules, orchestrator} = await this.open()

@@ -64,9 +64,9 @@ export class Delegation {
   /** Attempts to store a result. */
   attempts = 0
   #activity: 'storing' | 'ending' | undefined
-  /** A worker has shown a sign of life. */
+  /** A worker has sent a heartbeat. */
   #isStarted: boolean
-  /** Monotonic time of the last sign of life of the worker, or of the delivery, ms. */
+  /** Monotonic time of the last heartbeat of the worker, or of the delivery, ms. */
   #seenMs: number
   /** Monotonic time at which the task must have ended. */
   readonly #deadlineMs: number
@@ -197,7 +197,7 @@ export class Delegation {
     })
   }
 
-  /** The envelope is delivered: the worker has from now on to show a sign of life. */
+  /** The envelope is delivered: the time without a heartbeat begins. */
   delivered(): void {
     this.#seenMs = this.#daemon.monotonic()
   }
@@ -257,7 +257,7 @@ export class Delegation {
     })
   }
 
-  /** True if no worker shows a sign of life. A started task is redelivered if its worker is to be replaced. */
+  /** True if no worker sends heartbeats. A started task is redelivered if its worker is to be replaced. */
   isLost(): boolean {
     const {afterMs, replaces} = this.#policy
     return this.#daemon.monotonic() - this.#seenMs >= afterMs && !(this.#isStarted && replaces)

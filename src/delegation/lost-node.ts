@@ -1,8 +1,8 @@
 import type {OrchestratorConfig, Task} from '../tasks/index.js'
 
-/** What happens when no worker shows a sign of life. */
+/** What happens when no worker sends heartbeats. */
 export interface LostNodePolicy {
-  /** Time without a sign of life, ms. */
+  /** Time without a heartbeat, ms. */
   afterMs: number
   /** Wait for another worker instead of running the task here. */
   replaces: boolean

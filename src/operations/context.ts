@@ -5,6 +5,12 @@ import type {Progress, SpeechPort} from './speech-port.js'
 /** The modules of a workspace, loaded to perform operations but not to list them. */
 export type WorkspaceModules = typeof import('../orchestrator/index.js')
 
+/** What a function of the module `tasks` returns. */
+export type ResultOf<Name extends keyof TaskFunctions> = TaskFunctions[Name] extends (...args: never[]) => infer R
+  ? Awaited<R>
+  : never
+type TaskFunctions = WorkspaceModules['tasks']
+
 /** The binding through which an operation is called. */
 export type Surface = 'cli' | 'daemon' | 'mcp'
 

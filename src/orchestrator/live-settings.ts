@@ -1,13 +1,6 @@
 import type {SettingSources, SettingWarning} from '../config/index.js'
 import {type HostProbe, probeHost, readHost} from '../mesh/index.js'
-import {
-  detectGroups,
-  type OrchestratorConfig,
-  readHiddenChecks,
-  readScopes,
-  resolveOrchestratorConfig,
-  type TaskContext,
-} from '../tasks/index.js'
+import {type OrchestratorConfig, readWorkspace, resolveOrchestratorConfig, type TaskContext} from '../tasks/index.js'
 import {resolveTelemetry, type Telemetry} from '../telemetry/index.js'
 
 /** Everything read from the files and the environment of a workspace; a reload replaces it. */
@@ -27,10 +20,8 @@ export async function readLiveSettings(
   sources: SettingSources,
 ): Promise<{settings: LiveSettings; warnings: readonly SettingWarning[]}> {
   const {config, warnings} = resolveOrchestratorConfig(sources)
-  const groups = config.affinityGroups.length > 0 ? config.affinityGroups : await detectGroups(root)
-  const scopes = await readScopes(root)
-  const hiddenChecks = await readHiddenChecks(root, config, sources.userFile?.path)
+  const files = await readWorkspace(root, config, sources.userFile?.path)
   const {telemetry, warnings: more} = resolveTelemetry(sources)
   const probe = probeHost(sources.env, readHost())
-  return {settings: {config, probe, groups, scopes, hiddenChecks, telemetry}, warnings: [...warnings, ...more]}
+  return {settings: {config, probe, ...files, telemetry}, warnings: [...warnings, ...more]}
 }

@@ -1,5 +1,5 @@
 import {withoutUndefined} from '../contracts/index.js'
-import type {ExecutionRole, TaskCategory, TaskContext} from '../tasks/index.js'
+import type {Task, TaskContext} from '../tasks/index.js'
 import {advancePlan} from './advance.js'
 import {assess} from './drafting/adequacy.js'
 import type {DraftStep} from './drafting/step.js'
@@ -78,9 +78,9 @@ function recoverySteps({description, policy}: PlanNode, reason: string): DraftSt
   const again = {
     description: `${description}\n\nA previous attempt failed:\n${reason}`,
     files,
-    category: (hints?.task_category ?? 'general') as TaskCategory,
+    category: (hints?.task_category ?? 'general') as Task['category'],
     complexity: hints?.complexity ?? 5,
-    ...withoutUndefined({role: hints?.execution_role as ExecutionRole | undefined}),
+    ...withoutUndefined({role: hints?.execution_role as Task['execution_role']}),
     triggers,
   }
   if (!isTestFailure(reason)) return [{...again, dependsOn: []}]

@@ -1,5 +1,5 @@
 import {type ManifestEntry, withoutUndefined} from '../contracts/index.js'
-import {decideTests, type TaskCategory, type TaskContext, type TestVerdict} from '../tasks/index.js'
+import {decideTests, type Task, type TaskContext} from '../tasks/index.js'
 import type {QualityFinding} from './drafting/quality.js'
 import type {PlanNode} from './node.js'
 import {nodesOf, type PlanRow, versionOf} from './plan-rows.js'
@@ -19,7 +19,7 @@ export interface PlanStep {
   /** 1 to 10. */
   complexity: number
   workflow?: string
-  test_decision: TestVerdict['decision']
+  test_decision: ReturnType<typeof decideTests>['decision']
   /** Reason for the test decision. */
   test_rationale: string
 }
@@ -53,7 +53,7 @@ export function stepsOf({config}: TaskContext, nodes: readonly PlanNode[]): Plan
   const places = new Map(nodes.map(({node_id: id}, i) => [id, i + 1]))
   return nodes.map(({node_id, description, depends_on, policy, status, workflow}, i) => {
     const {file_manifest: files, enqueue_hints: hints} = policy
-    const category = (hints?.task_category ?? 'general') as TaskCategory
+    const category = (hints?.task_category ?? 'general') as Task['category']
     const complexity = hints?.complexity ?? 5
     const tests = decideTests({files, category, complexity}, config.testDecisionPolicy)
     return {

@@ -4,8 +4,7 @@
  * listeners.
  */
 export {type AgentRow, agentRows, listAgents, requireAgent, toAgent, withAgentModel} from './agents/agent-rows.js'
-export {type AgentBudget, agentBudgets, chargeAgent} from './agents/budget.js'
-export {readScopes} from './agents/scope.js'
+export {agentBudgets, chargeAgent} from './agents/budget.js'
 export {mapSession, type Spawn, setPaused, spawnAgent, workingAgent} from './agents/spawn.js'
 export {attentionBudget, attentionHistory, requireAttention, resetAttention} from './attention/budget.js'
 export type {InterruptionDecision, InterruptionSignals} from './attention/decide.js'
@@ -19,7 +18,7 @@ export {
 export type {Submitter} from './attention/review.js'
 export {submitSignals} from './attention/submit-signals.js'
 export type {Agent} from './base/agent.js'
-export {type Capabilities, parseCapabilities} from './base/capabilities.js'
+export {parseCapabilities} from './base/capabilities.js'
 export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
 export {
   notify,
@@ -35,15 +34,13 @@ export {canDelegate} from './base/may-delegate.js'
 export {confidencePolicy} from './base/policy.js'
 export {continueTasks} from './base/restored.js'
 export {orchestratorFragment} from './base/schema.js'
-export {momentOf, readState, writeState} from './base/state.js'
+export {readState, writeState} from './base/state.js'
 export type {Task} from './base/task.js'
 export type {PlacementReason} from './base/vocabulary.js'
 export {
-  type ExecutionRole,
   type Priority,
   parsePriority,
   priorities,
-  type TaskCategory,
   type TaskPhase,
   type TaskStatus,
   taskCategories,
@@ -51,28 +48,20 @@ export {
   taskStatuses,
 } from './base/vocabulary.js'
 export type {Completion, Judged} from './completion/judgement.js'
-export {taskEvidence, taskInDetail, withPlan} from './completion/task-evidence.js'
+export {taskEvidence, taskInDetail, taskWithPlan} from './completion/task-evidence.js'
 export {verifyTask} from './completion/verify.js'
-export {
-  type ContextEntry,
-  getContext,
-  type ListedContextEntry,
-  listContext,
-  reportContext,
-  setContext,
-} from './context/context-store.js'
+export {getContext, listContext, reportContext, setContext} from './context/context-store.js'
 export {evidenceOfSession, taskEnvelope} from './context/evidence-context.js'
 export {DaemonLease, takeLease} from './daemon/lease.js'
-export {type Award, awardsOf} from './events/awards.js'
+export {awardsOf} from './events/awards.js'
 export {emitCost, type Usage} from './events/cost.js'
 export type {EventRecord, EventType, OrchestratorEvent} from './events/event.js'
 export {appendEvent, type EventFilter, followEvents, lastEventId, readEvents, resumeEvents} from './events/event-log.js'
 export {isLogged} from './events/level.js'
 export {appendLineage, appendPlanLineage, linkLineage} from './events/lineage.js'
 export {type Judgement, judgeEvidence} from './gates/judge-evidence.js'
-export {type Handoff, type HandoffResult, handoffTask} from './handoff/handoff.js'
+export {type Handoff, handoffTask} from './handoff/handoff.js'
 export {HiddenRuns} from './hidden/hidden-runs.js'
-export {readHiddenChecks} from './hidden/read-checks.js'
 export {cancelRow} from './lifecycle/cancel.js'
 export {approveTask, localUser, reorderTask, retryTask} from './lifecycle/change.js'
 export {renewClaim, runLimit, takeClaim} from './lifecycle/claim.js'
@@ -80,11 +69,11 @@ export {batchOrder} from './lifecycle/dependencies.js'
 export {doubtTask, overruleDoubt, resolveDoubt} from './lifecycle/doubt.js'
 export {emergencyStop, emergencyStopOf, startOrchestrator} from './lifecycle/emergency-stop.js'
 export {cancelTask, failTask} from './lifecycle/finish.js'
-export {cancelTasks, retryTasks, type TaskOutcome} from './lifecycle/many.js'
-export {readOutput, taskWithOutput} from './lifecycle/output.js'
+export {cancelTasks, retryTasks} from './lifecycle/many.js'
+export {readOutput} from './lifecycle/output.js'
 export {type FinishedStatus, finishedStatuses, pruneTasks} from './lifecycle/prune.js'
 export {replayRoutes} from './lifecycle/replay-routes.js'
-export {drainAgent, type Emptied, retireAgent} from './lifecycle/retire-agent.js'
+export {drainAgent, retireAgent} from './lifecycle/retire-agent.js'
 export {
   listTaskIds,
   listTasks,
@@ -102,10 +91,9 @@ export {askQuestion, type QuestionRequest} from './questions/ask-question.js'
 export {closeQuestions} from './questions/close-questions.js'
 export {pendingQuestions, type Question} from './questions/question-rows.js'
 export type {Questioning} from './questions/questioning.js'
-export {detectGroups} from './routing/detect-groups.js'
-export {decidePlacement} from './routing/placement.js'
-export {isGpuEligible, isSchedulable, type RemoteHint, remoteHint} from './routing/remote.js'
-export {deleteNodePoll, federationCache, type NodePoll, remoteNodes, writeNodePoll} from './routing/remote-nodes.js'
+export {isGpuSchedulable, type RemoteHint} from './routing/remote.js'
+export {reasonWithoutMemory} from './routing/remote-memory.js'
+export {deleteNodePoll, federationCache, remoteNodes, writeNodePoll} from './routing/remote-nodes.js'
 export {claimTask} from './run/claim-task.js'
 export {completeTask} from './run/complete-task.js'
 export {recoverRuns} from './run/recover-runs.js'
@@ -113,14 +101,11 @@ export {continueRemoteRun, type RemoteRun, startRemoteRuns} from './run/remote-r
 export {lostRuns, startRuns} from './run/start-runs.js'
 export {TaskRun} from './run/task-run.js'
 export {scanText} from './scan/scan-text.js'
-export {planExec} from './submission/exec-argv.js'
-export {secretValues} from './submission/exec-secrets.js'
 export {normaliseManifest, normalisePath} from './submission/manifest.js'
-export {type ExecOptions, runTemplate, type TemplateEnd} from './submission/run-template.js'
 export {longest, readSubmission} from './submission/submission.js'
 export {type Accepted, requireEnabled, submitBatch, submitTask, taskOfBatch} from './submission/submit.js'
 export {submitGraph, type TaskGraph} from './submission/task-graph.js'
-export {decideTests, type TestVerdict, testDecisionOf} from './submission/test-decision.js'
+export {decideTests, testDecisionOf} from './submission/test-decision.js'
 export {
   type AgentLoad,
   agentLoads,
@@ -129,6 +114,7 @@ export {
   sumOfLoads,
   waitingTasks,
 } from './upkeep/agent-loads.js'
+export {readWorkspace} from './upkeep/read-workspace.js'
 export {watchAgents} from './upkeep/staleness.js'
 export {taskListeners} from './upkeep/task-listeners.js'
 export {pruneRecords, releaseAbandoned} from './upkeep/upkeep.js'

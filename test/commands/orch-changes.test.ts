@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import type {Award, Task} from '../../src/tasks/index.js'
+import type {Award} from '../../src/tasks/events/awards.js'
+import type {Task} from '../../src/tasks/index.js'
 import {assertFits, type OrchWorkspace, orchWorkspace, until} from '../support/orch-workspace.js'
 
 const contract = 'cli/orch-task.v1'

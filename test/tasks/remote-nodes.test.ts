@@ -6,14 +6,13 @@ import {type Capabilities, noCapabilities} from '../../src/tasks/base/capabiliti
 import {
   deleteNodePoll,
   federationCache,
-  isGpuEligible,
-  isSchedulable,
   readEvents,
   remoteNodes,
   replayRoutes,
   requireTask,
   writeNodePoll,
 } from '../../src/tasks/index.js'
+import {isGpuEligible, isSchedulable} from '../../src/tasks/routing/remote.js'
 import {openTestOrchestrator, startMs, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {startOne, submit} from '../orchestrator/support/tasks.js'
 

@@ -292,7 +292,7 @@ class DelegatorLoop {
     if (!delegation.isBusy) await this.#fallBack(delegation, leaseLost)
   }
 
-  /** Ends delegations without a sign of life, and tasks that take longer than their limit. */
+  /** Ends delegations without a heartbeat, and tasks that take longer than their limit. */
   #checkDeadlines(): void {
     for (const delegation of this.#open.values()) {
       if (delegation.isBusy || delegation.lease === undefined) continue

@@ -1,13 +1,6 @@
+import {secretValues} from '../../exec/index.js'
 import {type HeldLease, LeaseLoss, listEveryNode, type MeshClient, remoteTypes, sealSecrets} from '../../mesh/index.js'
-import {
-  decidePlacement,
-  type PlacementReason,
-  parseCapabilities,
-  remoteHint,
-  secretValues,
-  type Task,
-  type TaskContext,
-} from '../../tasks/index.js'
+import {type PlacementReason, reasonWithoutMemory, type Task, type TaskContext} from '../../tasks/index.js'
 import type {Delegation} from '../delegation.js'
 import {envelopeOf} from './envelope.js'
 import {sendFiles} from './remote-files.js'
@@ -80,11 +73,7 @@ async function withoutMemory(
   if (needed === undefined || needed <= 0) return undefined
   try {
     const {nodes} = await listEveryNode(client, {maxStaleMs: config.staleThresholdMs}, signal)
-    const remoteNodes = nodes.map((node) =>
-      remoteHint({...node, capabilities: parseCapabilities(node.capabilities)}, 0, now()),
-    )
-    const {reason} = decidePlacement({gated: true, minVramMb: needed, localVram: [], remoteNodes, relay: 'not_tried'})
-    return reason === 'local_queue_default' ? undefined : reason
+    return reasonWithoutMemory(nodes, needed, now())
   } catch (error) {
     if (signal.aborted) throw error
     return undefined

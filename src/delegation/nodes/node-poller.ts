@@ -15,16 +15,7 @@ import {
   timeOf,
 } from '../../mesh/index.js'
 import {rebalance} from '../../scheduler/index.js'
-import {
-  type DaemonLease,
-  deleteNodePoll,
-  isSchedulable,
-  type NodePoll,
-  remoteNodes,
-  replayRoutes,
-  type TaskContext,
-  writeNodePoll,
-} from '../../tasks/index.js'
+import {type DaemonLease, deleteNodePoll, replayRoutes, type TaskContext, writeNodePoll} from '../../tasks/index.js'
 import {LeaseReconciler, leaseMismatches, reconcileLog} from './reconcile-leases.js'
 
 export interface NodePollerOptions {
@@ -172,15 +163,11 @@ async function listLeases(client: MeshClient, options: RequestOptions): Promise<
 }
 
 /** Stores a poll. If fewer nodes than before can receive work, moves queued tasks as far as this is enabled. */
-function applyPoll(context: TaskContext, lease: DaemonLease, result: NodePoll): void {
+function applyPoll(context: TaskContext, lease: DaemonLease, result: Parameters<typeof writeNodePoll>[1]): void {
   lease.transaction(() => {
-    const before = schedulable(context)
-    writeNodePoll(context, result)
-    if (schedulable(context) < before) onFewerNodes(context)
+    if (writeNodePoll(context, result)) onFewerNodes(context)
   })
 }
-
-const schedulable = (context: TaskContext): number => remoteNodes(context)?.nodes.filter(isSchedulable).length ?? 0
 
 function onFewerNodes(context: TaskContext): void {
   const {meshRoutingExperimental, meshRebalanceOnRemoteSchedulableDrop, meshReplayQueuedRoutesOnRemoteSchedulableDrop} =

@@ -1,7 +1,7 @@
-import {withoutUndefined} from '../../contracts/index.js'
+import {type Capabilities, withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {type RemoteEnvelope, type RemoteWork, readEnvelope, readWork, type StoredMessage} from '../../mesh/index.js'
-import {type Capabilities, displayTask, parseCapabilities, type Task, taskCategories} from '../../tasks/index.js'
+import {displayTask, parseCapabilities, type Task, taskCategories} from '../../tasks/index.js'
 
 /** The members that identify a delegation, for messages to its parent. */
 export interface Delegation {

@@ -1,4 +1,5 @@
 import {SvcError} from '../../errors/index.js'
+import {planExec} from '../../exec/index.js'
 import type {InferenceEndpoint} from '../../inference-client/index.js'
 import {logger, redact} from '../../log/index.js'
 import {
@@ -16,7 +17,7 @@ import {
 import {type KeptOutput, startTimer} from '../../process/index.js'
 import type {Outcome, RunReport} from '../../scheduler/index.js'
 import {aiProcessor, execProcessor} from '../../scheduler/index.js'
-import {type OrchestratorConfig, parseCapabilities, planExec, runLimit} from '../../tasks/index.js'
+import {type OrchestratorConfig, parseCapabilities, runLimit} from '../../tasks/index.js'
 import {type ClaimHold, holdClaim, JobEnded, takeCancel, type Verified} from './hold-claim.js'
 import {type Delegation, type Job, readJob} from './job.js'
 import {persist, type WorkerMesh} from './mesh.js'

@@ -1,5 +1,5 @@
-import type {Agent, Emptied} from '../../tasks/index.js'
-import type {OperationContext, WorkspaceModules} from '../context.js'
+import type {Agent} from '../../tasks/index.js'
+import type {OperationContext, ResultOf, WorkspaceModules} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, object, taskId, text} from '../schema.js'
 import {agent} from '../shapes.js'
@@ -19,7 +19,10 @@ const pause =
     agent: modules.tasks.toAgent(orchestrator, modules.setPaused(orchestrator, agent_id, paused)),
   })
 
-const emptied = ({agent: {id, name, state}, moved}: Emptied, {tasks: {displayAgent}}: WorkspaceModules) => ({
+const emptied = (
+  {agent: {id, name, state}, moved}: ResultOf<'drainAgent'>,
+  {tasks: {displayAgent}}: WorkspaceModules,
+) => ({
   agent_id: id,
   display_id: displayAgent(id),
   name,

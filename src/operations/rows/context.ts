@@ -1,4 +1,4 @@
-import type {ContextEntry, ListedContextEntry} from '../../tasks/index.js'
+import type {ResultOf} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, number, object, text} from '../schema.js'
 
@@ -67,7 +67,7 @@ export const contextOperations: readonly Operation[] = [
       return {ok: true, expires_at, set_at}
     },
   }),
-  operation<{key: string}, {entry: ContextEntry | null}>({
+  operation<{key: string}, {entry: ResultOf<'setContext'> | null}>({
     name: 'context_get',
     title: 'Show a context entry',
     summary: 'Show the text that is stored under a key.',
@@ -84,7 +84,7 @@ export const contextOperations: readonly Operation[] = [
     },
     run: ({key: name}, {modules, orchestrator}) => ({entry: modules.tasks.getContext(orchestrator, name) ?? null}),
   }),
-  operation<{prefix?: string; after?: string; limit?: number}, {entries: ListedContextEntry[]}>({
+  operation<{prefix?: string; after?: string; limit?: number}, {entries: ResultOf<'listContext'>}>({
     name: 'context_list',
     title: 'List context entries',
     summary: 'List the entries of the context store by key, with the beginning of each text.',

@@ -1,6 +1,6 @@
 import {clearDecision} from '../../contracts/index.js'
-import type {Award, Task} from '../../tasks/index.js'
-import type {OperationContext} from '../context.js'
+import type {Task} from '../../tasks/index.js'
+import type {OperationContext, ResultOf} from '../context.js'
 import {doubtForm} from '../open-question.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, object, taskId, text} from '../schema.js'
@@ -69,7 +69,10 @@ export const doubtOperations: readonly Operation[] = [
       return {...doubted, task: modules.tasks.requireTask(orchestrator, task_id)}
     },
   }),
-  operation<{task_id: number; validated: boolean; report: string; resume?: boolean}, {task: Task; awards: Award[]}>({
+  operation<
+    {task_id: number; validated: boolean; report: string; resume?: boolean},
+    {task: Task; awards: ResultOf<'awardsOf'>}
+  >({
     name: 'resolve_doubt',
     title: 'Resolve a doubt',
     summary: 'Resolve the doubt about a task; a justified doubt requeues the task.',

@@ -1,4 +1,5 @@
-import type {Handoff, HandoffResult} from '../../tasks/index.js'
+import type {Handoff} from '../../tasks/index.js'
+import type {ResultOf} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, object, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
@@ -8,7 +9,7 @@ const lines = (description: string) => list(text(undefined, {maxLength: 512}), d
 
 /** Handing tasks over between agents. */
 export const handoffOperations: readonly Operation[] = [
-  operation<Handoff, HandoffResult>({
+  operation<Handoff, ResultOf<'handoffTask'>>({
     name: 'handoff_task',
     title: 'Hand a task over',
     summary: 'Hand a task over to another agent, with a plan and verification criteria.',

@@ -1,5 +1,4 @@
-import type {AgentBudget} from '../../tasks/index.js'
-import type {OperationContext} from '../context.js'
+import type {OperationContext, ResultOf} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, number, object, taskId, text} from '../schema.js'
 
@@ -96,7 +95,7 @@ export const stopOperations: readonly Operation[] = [
     },
     run: (_, {modules, orchestrator}) => ({ok: true, was_stopped: modules.tasks.startOrchestrator(orchestrator)}),
   }),
-  operation<{agent_id?: string | number}, {budgets: AgentBudget[]}>({
+  operation<{agent_id?: string | number}, {budgets: ResultOf<'agentBudgets'>}>({
     name: 'budget_status',
     title: 'Show budgets',
     summary: 'Show what agents have used of their token and cost budgets, and why one gets no new tasks.',

@@ -265,9 +265,8 @@ export const taskOperations: readonly Operation[] = [
       cli: {command: 'orch task', own: true},
     },
     async run({task_id, output = false, evidence = false}, {modules, orchestrator, signal}) {
-      const {requireTask, taskEvidence, taskWithOutput, withPlan} = modules.tasks
-      const found = output ? taskWithOutput(orchestrator, task_id) : requireTask(orchestrator, task_id)
-      const task = withPlan(orchestrator, found)
+      const {taskEvidence, taskWithPlan} = modules.tasks
+      const task = taskWithPlan(orchestrator, task_id, {output})
       return {task: evidence ? {...task, evaluation: await taskEvidence(orchestrator, task_id, {signal})} : task}
     },
   }),

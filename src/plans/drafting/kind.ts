@@ -1,4 +1,4 @@
-import type {TaskCategory} from '../../tasks/index.js'
+import type {Task} from '../../tasks/index.js'
 import {wordsOf} from './clauses.js'
 import {asksForChange} from './files.js'
 
@@ -15,14 +15,14 @@ const complexities: readonly (readonly [mostWords: number, complexity: number])[
 ]
 
 /** The first match is the category of a step. */
-const kinds: readonly (readonly [TaskCategory, RegExp])[] = [
+const kinds: readonly (readonly [Task['category'], RegExp])[] = [
   ['testing', /\b(?:tests?|testing|verify|validate|validation|regressions?)\b/i],
   ['debugging', /\b(?:fix|debug|bugs?|crash|crashes|reproduce)\b/i],
   ['review', /\b(?:review|audit)\b/i],
   ['research', /\b(?:research|investigate|explore|compare|evaluate|find out)\b/i],
 ]
 
-export function categoryOf(text: string): TaskCategory {
+export function categoryOf(text: string): Task['category'] {
   const [found] = kinds.find(([, words]) => words.test(text)) ?? []
   return found ?? (asksForChange(text) ? 'codegen' : 'general')
 }

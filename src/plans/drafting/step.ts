@@ -1,5 +1,5 @@
 import type {ManifestEntry} from '../../contracts/index.js'
-import type {ExecutionRole, TaskCategory} from '../../tasks/index.js'
+import type {Task} from '../../tasks/index.js'
 
 import type {ReplanTrigger} from '../vocabulary.js'
 
@@ -9,10 +9,10 @@ export interface DraftStep {
   /** Positions, from 0, of the steps of the same plan that this step depends on. */
   dependsOn: readonly number[]
   files: readonly ManifestEntry[]
-  category: TaskCategory
+  category: Task['category']
   /** 1 to 10. */
   complexity: number
-  role?: ExecutionRole
+  role?: NonNullable<Task['execution_role']>
   triggers: readonly ReplanTrigger[]
   /** Name of the verification workflow, for the verification step. */
   workflow?: string

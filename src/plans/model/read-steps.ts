@@ -1,6 +1,6 @@
 import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {batchOrder, normaliseManifest, type TaskCategory, taskCategories} from '../../tasks/index.js'
+import {batchOrder, normaliseManifest, type Task, taskCategories} from '../../tasks/index.js'
 
 import {asksForChange} from '../drafting/files.js'
 import {categoryOf, complexityOf} from '../drafting/kind.js'
@@ -140,7 +140,7 @@ const isTexts = (value: unknown): value is string[] =>
 const isIds = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'number')
 
-const isCategory = (value: unknown): value is TaskCategory => taskCategories.some((one) => one === value)
+const isCategory = (value: unknown): value is Task['category'] => taskCategories.some((one) => one === value)
 
 const isComplexity = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 10

@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
+import {type ExecOptions, runTemplate, type TemplateEnd} from '../../exec/index.js'
 import {processStart} from '../../process/index.js'
-import {type ExecOptions, runTemplate, type TemplateEnd} from '../../tasks/index.js'
 import type {Outcome, Processor} from './processor.js'
 
 /** Number of lines of standard error in an error message. */

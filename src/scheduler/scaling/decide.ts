@@ -1,4 +1,4 @@
-import {isGpuEligible, isSchedulable, type RemoteHint} from '../../tasks/index.js'
+import {isGpuSchedulable, type RemoteHint} from '../../tasks/index.js'
 
 export interface ScalingAgent {
   id: number
@@ -62,7 +62,7 @@ export function decideScaling(state: ScalingState, policy: ScalingPolicy): Scali
 
 /** The fraction of the load that stays here if nodes with a GPU can take some. */
 export const remoteRelief = (remote: readonly RemoteHint[]): number =>
-  1 / (1 + reliefPerNode * remote.filter((hint) => isSchedulable(hint) && isGpuEligible(hint)).length)
+  1 / (1 + reliefPerNode * remote.filter(isGpuSchedulable).length)
 
 /** Load per agent above which another one is started. */
 export const scaleUpThreshold = ({scalingThreshold, scalingProfile}: ScalingPolicy): number =>

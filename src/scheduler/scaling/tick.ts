@@ -2,7 +2,6 @@ import {isErrorOf} from '../../errors/index.js'
 import {
   type AgentLoad,
   agentLoads,
-  momentOf,
   readState,
   refreshAgentLoads,
   remoteNodes,
@@ -101,4 +100,10 @@ function spreadUrgent(context: TaskContext): number {
 export function loadOutlook(context: TaskContext): {total: number; predicted: number} {
   const total = sumOfLoads(agentLoads(context))
   return {total, predicted: predictLoad(readState(context, 'load_history') ?? [], total)}
+}
+
+/** A stored time; ignored if it is in the future because the clock was set back. */
+function momentOf(context: TaskContext, key: 'last_scale_up_ms' | 'last_rebalance_ms'): number | undefined {
+  const stored = readState(context, key)
+  return stored === undefined || stored > context.now() ? undefined : stored
 }

@@ -59,9 +59,3 @@ ON CONFLICT DO UPDATE SET value = excluded.value`,
 export function deleteState({store, repositoryId}: TaskContext, key: keyof StoredState): void {
   store.run('DELETE FROM orch_state WHERE repository_id = ? AND key = ?', [repositoryId, key])
 }
-
-/** A stored time; ignored if it is in the future because the clock was set back. */
-export function momentOf(context: TaskContext, key: 'last_scale_up_ms' | 'last_rebalance_ms'): number | undefined {
-  const stored = readState(context, key)
-  return stored === undefined || stored > context.now() ? undefined : stored
-}

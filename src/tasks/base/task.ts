@@ -14,8 +14,6 @@ export type Correlation = Pick<
 >
 
 export type TranscriptEntry = Task['transcript'][number]
-/** A command template of the workspace with the values of its placeholders. */
-export type ExecRequest = NonNullable<Task['exec']>
 /** The result of a task's processor: `text` and any other members it reports. */
 export type TaskResult = NonNullable<Task['result']>
 export type TaskOutput = NonNullable<Task['output']>

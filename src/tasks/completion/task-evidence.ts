@@ -5,7 +5,7 @@ import {collectEvidence} from '../evidence/collect.js'
 import {readEvaluation} from '../evidence/evidence-rows.js'
 import {evaluateGates, gates} from '../gates/gates.js'
 import {taskWithOutput} from '../lifecycle/output.js'
-import {requireRow} from '../lifecycle/task-rows.js'
+import {requireRow, requireTask} from '../lifecycle/task-rows.js'
 import {testDecisionOf} from '../submission/test-decision.js'
 import {type RecordedEvaluation, recordOf} from './record.js'
 
@@ -14,13 +14,17 @@ import {type RecordedEvaluation, recordOf} from './record.js'
  * @throws task_not_found
  */
 export function taskInDetail(context: TaskContext, id: number): Task {
-  const task = taskWithOutput(context, id)
   const evaluation = readEvaluation<RecordedEvaluation>(context, id)
-  return {...withPlan(context, task), ...withoutUndefined({evaluation})}
+  return {...taskWithPlan(context, id, {output: true}), ...withoutUndefined({evaluation})}
 }
 
-/** Adds the plan of a task, if it has one, and the decision about its tests. */
-export function withPlan(context: TaskContext, task: Task): Task {
+/**
+ * A task with its plan, if it has one, and the decision about its tests.
+ * @param output also include the output of its command
+ * @throws task_not_found
+ */
+export function taskWithPlan(context: TaskContext, id: number, {output = false} = {}): Task {
+  const task = output ? taskWithOutput(context, id) : requireTask(context, id)
   const plan = context.store.get<{plan_session_id: string; plan_node_id: string; plan_version: number}>(
     `SELECT plan_session_id, node_id AS plan_node_id, version AS plan_version FROM plan_node_tasks WHERE task_id = ?`,
     [task.id],

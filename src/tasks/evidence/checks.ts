@@ -1,10 +1,10 @@
 import {createHash} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
+import {runTemplate} from '../../exec/index.js'
 import type {TaskContext} from '../base/context.js'
 import type {Task} from '../base/task.js'
 import type {CheckResult} from '../gates/evidence.js'
 import {readOutput} from '../lifecycle/output.js'
-import {runTemplate} from '../submission/run-template.js'
 
 /** Characters of output to keep, from its end. */
 const keptCharacters = 4000

@@ -3,6 +3,7 @@ import {chmod, chown, lstat, mkdir, mkdtemp, readdir, realpath, rm, rmdir, write
 import {tmpdir} from 'node:os'
 import {dirname, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {failureOf} from '../../exec/index.js'
 import {isWithin} from '../../files/index.js'
 import {logger} from '../../log/index.js'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../../process/index.js'
 import type {TaskContext} from '../base/context.js'
 import type {HiddenChecks, LoadedCheck} from '../base/hidden-checks.js'
-import {failureOf} from '../submission/run-template.js'
 
 /** The result of a check for the log of the user. */
 export interface HiddenResult {

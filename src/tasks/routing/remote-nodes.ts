@@ -55,8 +55,19 @@ export function remoteNodes(context: TaskContext): RemoteNodes | undefined {
   }
 }
 
-/** Stores the result of a poll for all processes of the workspace. If the poll failed, the former nodes are removed. */
-export function writeNodePoll(context: TaskContext, poll: NodePoll): void {
+/**
+ * Stores the result of a poll for all processes of the workspace. If the poll failed, the former nodes are removed.
+ * @returns true if fewer nodes than before can receive work
+ */
+export function writeNodePoll(context: TaskContext, poll: NodePoll): boolean {
+  const before = schedulableNodes(context)
+  storePoll(context, poll)
+  return schedulableNodes(context) < before
+}
+
+const schedulableNodes = (context: TaskContext): number => remoteNodes(context)?.nodes.filter(isSchedulable).length ?? 0
+
+function storePoll(context: TaskContext, poll: NodePoll): void {
   const common = {fetched_at_unix_ms: context.now(), usable_ms: poll.usableMs}
   if ('error' in poll) {
     writeState(context, 'mesh_nodes', {...common, ok: false, error: poll.error})

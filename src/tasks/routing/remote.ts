@@ -50,3 +50,6 @@ export const isGpuEligible = ({
   gpuReadinessOk !== false &&
   gpuHealthyCount !== 0 &&
   gpuAllocatableCount !== 0
+
+/** True if the node can receive work for an available GPU. */
+export const isGpuSchedulable = (hint: RemoteHint): boolean => isSchedulable(hint) && isGpuEligible(hint)

@@ -6,10 +6,10 @@ import {
   type Schema,
   type SubmitTaskV1,
 } from '../../contracts/index.js'
+import {execBuiltins, planExec, unfilledPlaceholders} from '../../exec/index.js'
 import type {TaskContext} from '../base/context.js'
 import type {Task} from '../base/task.js'
 import {parseObject} from '../context/envelope.js'
-import {execBuiltins, planExec, unfilledPlaceholders} from './exec-argv.js'
 import {normalisePath} from './manifest.js'
 
 type Harness = NonNullable<Task['harness']>

@@ -3,14 +3,8 @@ import {describe, it, type TestContext} from 'node:test'
 import {startNodePoller} from '../../../src/delegation/nodes/node-poller.js'
 import {createMeshClient, type MeshClient} from '../../../src/mesh/index.js'
 import {reportStatus, spawnAgent} from '../../../src/orchestrator/index.js'
-import {
-  isSchedulable,
-  remoteNodes,
-  requireTask,
-  submitBatch,
-  takeLease,
-  writeNodePoll,
-} from '../../../src/tasks/index.js'
+import {remoteNodes, requireTask, submitBatch, takeLease, writeNodePoll} from '../../../src/tasks/index.js'
+import {isSchedulable} from '../../../src/tasks/routing/remote.js'
 import {listMetrics} from '../../../src/telemetry/index.js'
 import {type PlaneOptions, startPlane} from '../../mesh/control-plane/support/control-plane.js'
 import {controlPlane} from '../../orchestrator/support/control-plane.js'

@@ -3,16 +3,9 @@ import {dirname, join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {setTimeout} from 'node:timers/promises'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
+import {runTemplate} from '../../../src/exec/index.js'
 import {applyJudgement, judgeCompletion} from '../../../src/tasks/completion/judgement.js'
-import {
-  type Completion,
-  claimTask,
-  completeTask,
-  failTask,
-  runTemplate,
-  submitTask,
-  type Task,
-} from '../../../src/tasks/index.js'
+import {type Completion, claimTask, completeTask, failTask, submitTask, type Task} from '../../../src/tasks/index.js'
 import {startNext} from '../../../src/tasks/lifecycle/dispatch.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 

@@ -1,7 +1,7 @@
-import {SvcError} from '../../errors/index.js'
-import {registerSecret} from '../../log/index.js'
-import {type GroupEnd, type GroupListener, inheritedEnvironment, runInGroup} from '../../process/index.js'
-import type {Task} from '../base/task.js'
+import type {OrchTaskV1 as Task} from '../contracts/index.js'
+import {SvcError} from '../errors/index.js'
+import {registerSecret} from '../log/index.js'
+import {type GroupEnd, type GroupListener, inheritedEnvironment, runInGroup} from '../process/index.js'
 import {type ExecPolicy, planExec} from './exec-argv.js'
 import {secretValues} from './exec-secrets.js'
 

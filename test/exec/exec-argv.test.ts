@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {SvcError} from '../../src/errors/index.js'
-import {type ExecTemplates, execBuiltins, planExec, resolveArgv} from '../../src/tasks/submission/exec-argv.js'
+import {type ExecTemplates, execBuiltins, planExec, resolveArgv} from '../../src/exec/exec-argv.js'
 import {aTask} from '../scheduler/processors/a-task.js'
 
 const builtins = execBuiltins({id: 42, description: 'Say {x}; rm -rf $(root)'}, '/w')

@@ -1,6 +1,9 @@
-import {nearest, SvcError} from '../../errors/index.js'
-import type {ExecRequest, Task} from '../base/task.js'
+import type {OrchTaskV1 as Task} from '../contracts/index.js'
+import {nearest, SvcError} from '../errors/index.js'
 import {requireListedSecrets} from './exec-secrets.js'
+
+/** A command template of the workspace with the values of its placeholders. */
+type ExecRequest = NonNullable<Task['exec']>
 
 /** Command lines by name: the program, then its arguments, in which `{name}` is replaced by a value of the task. */
 export type ExecTemplates = Readonly<Record<string, readonly string[]>>

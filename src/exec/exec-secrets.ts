@@ -1,8 +1,10 @@
-import {nearest, SvcError} from '../../errors/index.js'
-import type {ExecRequest} from '../base/task.js'
+import type {OrchTaskV1} from '../contracts/index.js'
+import {nearest, SvcError} from '../errors/index.js'
+
+type Requested = Pick<NonNullable<OrchTaskV1['exec']>, 'secrets'>
 
 /** Refuses secrets that the workspace does not list. @throws exec_secret_unlisted */
-export function requireListedSecrets({secrets = []}: Pick<ExecRequest, 'secrets'>, listed: readonly string[]): void {
+export function requireListedSecrets({secrets = []}: Requested, listed: readonly string[]): void {
   for (const name of secrets)
     if (!listed.includes(name))
       throw new SvcError('exec_secret_unlisted', {name, suggestion: nearest(name, [...listed])})
@@ -13,7 +15,7 @@ export function requireListedSecrets({secrets = []}: Pick<ExecRequest, 'secrets'
  * @throws exec_secret_missing
  */
 export function secretValues(
-  {secrets = []}: Pick<ExecRequest, 'secrets'>,
+  {secrets = []}: Requested,
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const missing = secrets.filter((name) => !env[name])
