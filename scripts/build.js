@@ -36,7 +36,7 @@ if (!existsSync(join(root, 'node_modules/typescript'))) {
   process.exit(1)
 }
 // Imports a dependency.
-const {bundle, bundlePages} = await import('./bundle.js')
+const {bundle, bundlePages, copyAssets} = await import('./bundle.js')
 
 /** Runs a Node program. On failure, exits with its status; it has already printed the error. */
 function run(...args) {
@@ -101,6 +101,7 @@ let isSame
 try {
   compile()
   await bundlePages(join(root, 'src'), next)
+  copyAssets(join(root, 'src'), next)
   isSame = await bundleExecutable()
   // A folder cannot be renamed over an existing one, so the old one is moved away first.
   const old = `${next}.old`

@@ -2,7 +2,7 @@
  * Bundles the compiled executable: the entry file, the help, one entry per command, and the programs of threads and child
  * processes, so that svc reads a few files at startup instead of hundreds. The library exports are not bundled.
  */
-import {copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {dirname, join, relative, resolve} from 'node:path'
 import {rolldown} from 'rolldown'
 
@@ -288,4 +288,12 @@ export async function bundlePages(source, compiled) {
     await build.write({file: join(to, 'script.js'), format: 'iife', strict: true})
     await build.close()
   }
+}
+
+/** Folders below `src` with files that modules read when they are first used. */
+const assets = ['mesh/store/postgres/sql']
+
+/** Copies the files of modules next to the compiled modules. */
+export function copyAssets(source, compiled) {
+  for (const folder of assets) cpSync(join(source, folder), join(compiled, 'src', folder), {recursive: true})
 }

@@ -1,7 +1,7 @@
 import type {CapabilityHints} from './node.js'
 
 /** Compute devices other than the CPU. */
-const accelerators = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu'] as const
+export const accelerators = ['gpu_cuda', 'gpu_metal', 'gpu_vulkan', 'gpu_webgpu', 'npu'] as const
 /** Capabilities that an agent or node either has or lacks. */
 export const hardCapabilities = [...accelerators, 'visual_eligible', 'multi_modal'] as const
 

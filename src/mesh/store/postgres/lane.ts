@@ -10,8 +10,8 @@ interface Waiting<In, Out> {
 export type Answer<Out> = {value: Out} | {error: Error}
 
 export interface LaneOptions<In, Out> {
-  /** Answers requests, in their order. */
-  run(requests: readonly In[]): Promise<Answer<Out>[]>
+  /** Answers requests, in their order; undefined for one that must be sent again, alone. */
+  run(requests: readonly In[]): Promise<(Answer<Out> | undefined)[]>
   /** Maximum number of requests per batch. */
   max: number
   /** Shared by lanes whose batches follow one another. */
@@ -78,18 +78,21 @@ export class Lane<In, Out> {
 
   /** If the server rejects a batch, answers each request alone, so that only the cause fails. */
   async #answer(batch: readonly Waiting<In, Out>[]): Promise<void> {
+    const again: Waiting<In, Out>[] = []
     try {
       const answers = await this.#options.run(batch.map(({request}) => request))
-      for (const [i, {resolve, reject}] of batch.entries()) {
-        const answer = answers[i] as Answer<Out>
-        if ('error' in answer) reject(answer.error)
-        else resolve(answer.value)
+      for (const [i, each] of batch.entries()) {
+        const answer = answers[i]
+        if (answer === undefined) again.push(each)
+        else if ('error' in answer) each.reject(answer.error)
+        else each.resolve(answer.value)
       }
     } catch (error) {
       const {cause} = error as Error
-      if (batch.length > 1 && isRejected(cause)) for (const each of batch) await this.#answer([each])
+      if (batch.length > 1 && isRejected(cause)) again.push(...batch)
       else for (const {reject} of batch) reject(error)
     }
+    for (const each of again) await this.#answer([each])
   }
 }
 
@@ -107,20 +110,4 @@ export function answerOf<T>(read: () => T): Answer<T> {
   } catch (error) {
     return {error: error as Error}
   }
-}
-
-/** Answers requests one after the other. A request that fails does not affect the others. */
-export async function answerEach<In, Out>(
-  requests: readonly In[],
-  answer: (request: In, i: number) => Answer<Out> | Promise<Answer<Out>>,
-): Promise<Answer<Out>[]> {
-  const answers: Answer<Out>[] = []
-  for (const [i, request] of requests.entries()) {
-    try {
-      answers.push(await answer(request, i))
-    } catch (error) {
-      answers.push({error: error as Error})
-    }
-  }
-  return answers
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import {SvcError} from '../../../errors/index.js'
-import {migrations} from './schema.js'
+import {migrationsFrom, version} from './schema.js'
 
 /** Oldest supported version of the server. */
 const oldestMajor = 15
@@ -29,15 +29,14 @@ export async function migrate(client: pg.Client, server: string): Promise<void> 
 }
 
 async function apply(client: pg.Client, server: string, found: number): Promise<void> {
-  for (const [i, sql] of migrations.entries()) {
-    if (i < found) continue
+  for (const {version, sql} of migrationsFrom(found)) {
     try {
       await client.query(sql)
     } catch (error) {
       const {code = '', message: reason} = error as pg.DatabaseError
       // Missing rights, a full disk and lost connections are not errors of the migration.
       if (!/^(22|42(?!501)|2200)/.test(code)) throw error
-      const step = {path: server, fragment, version: i + 1, reason}
+      const step = {path: server, fragment, version, reason}
       throw new SvcError('store_migration_failed', step, {cause: error})
     }
   }
@@ -45,7 +44,7 @@ async function apply(client: pg.Client, server: string, found: number): Promise<
     'CREATE TABLE IF NOT EXISTS mesh_schema (version integer NOT NULL, applied_at timestamptz NOT NULL)',
   )
   await client.query('DELETE FROM mesh_schema')
-  await client.query('INSERT INTO mesh_schema VALUES ($1, now())', [migrations.length])
+  await client.query('INSERT INTO mesh_schema VALUES ($1, now())', [version])
 }
 
 /** @throws store_server_unsupported */
@@ -75,7 +74,7 @@ async function versionOf(client: pg.Client): Promise<number> {
 
 /** @throws store_newer */
 function isCurrent(found: number, server: string): boolean {
-  const known = migrations.length
+  const known = version
   if (found > known) throw new SvcError('store_newer', {path: server, fragment, found, known})
   return found === known
 }

@@ -80,7 +80,7 @@ export const mutations = {
   /** PostgreSQL: draws the token before the row of the key is locked. */
   'token-drawn-before-lock': [
     {
-      module: 'src/mesh/store/postgres/schema.js',
+      module: 'src/mesh/store/postgres/sql/leases.sql',
       changes: [
         [
           'OUT refusal text, OUT lease mesh_exec_leases)\nLANGUAGE plpgsql VOLATILE AS $$\nDECLARE',

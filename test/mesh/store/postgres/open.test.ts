@@ -7,7 +7,7 @@ import {inspect} from 'node:util'
 import pg from 'pg'
 import {migrate} from '../../../../src/mesh/store/postgres/migrate.js'
 import {openPostgresMeshStore} from '../../../../src/mesh/store/postgres/open.js'
-import {migrations} from '../../../../src/mesh/store/postgres/schema.js'
+import {version} from '../../../../src/mesh/store/postgres/schema.js'
 import {freePort} from '../../../../src/net/index.js'
 import {createDatabase, PostgresCluster, runSql, skipWithoutPostgres} from '../../../support/postgres.js'
 import {temporaryFolder} from '../../../support/temporary.js'
@@ -22,7 +22,24 @@ describe('a PostgreSQL mesh store', {skip: skipWithoutPostgres}, () => {
     for (const store of stores) await store.deliver('', message())
     assert.equal((await stores[0]?.queueStats(''))?.pending_count, 5)
     const rows = await runSql(url, 'SELECT version FROM mesh_schema')
-    assert.deepEqual(rows, [{version: migrations.length}])
+    assert.deepEqual(rows, [{version}])
+  })
+
+  it('is migrated from the previous version with its messages', async (t) => {
+    const url = await newStoreDatabase()
+    const before = await openAt(t, url)
+    const {message_id: id} = await before.deliver('', message({requirements: {npu: true}}))
+    await before.close()
+    await runSql(
+      url,
+      `UPDATE mesh_schema SET version = 2;
+DROP FUNCTION mesh_includes, mesh_suits, mesh_is_ready, mesh_may_settle;
+CREATE OR REPLACE FUNCTION mesh_meets(offered jsonb, needed jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN false`,
+    )
+    const store = await openAt(t, url)
+    await store.join('', {id: 'n1', version: '1.0.0', capabilities: {npu: true}})
+    assert.equal((await store.claim('', {receiver: '2', claimer: 'n1'}))?.id, id)
+    assert.deepEqual(await runSql(url, 'SELECT version FROM mesh_schema'), [{version}])
   })
 
   it('is refused if a newer program has migrated it', async () => {
