@@ -12,6 +12,20 @@ export function decimal(value: number): Decimal {
   return normal(scale < 0 ? {units: units * 10n ** BigInt(-scale), scale: 0} : {units, scale})
 }
 
+/**
+ * The shortest text of the double that follows that of a value, up or down. Decimals between two doubles are rounded to one
+ * of them when a program reads them.
+ */
+export function neighbour({units, scale}: Decimal, direction: 1 | -1): Decimal {
+  const double = Number(`${units}e-${scale}`)
+  const bits = new BigInt64Array(1)
+  const value = new Float64Array(bits.buffer)
+  value[0] = double
+  if (double === 0) value[0] = direction * Number.MIN_VALUE
+  else bits[0]! += double > 0 === direction > 0 ? 1n : -1n
+  return Number.isFinite(value[0]) ? decimal(value[0]!) : {units: units + BigInt(direction), scale: 0}
+}
+
 /** The decimal with the smallest scale that is not negative. */
 export function normal({units, scale}: Decimal): Decimal {
   let [u, s] = [units, scale]

@@ -10,6 +10,8 @@ export interface Subschema {
   /** JSON pointer as a fragment. */
   readonly pointer: string
   readonly resource: Resource
+  /** The keyword at the pointer that a derived subschema replaces. Errors name it instead of those that replace it. */
+  readonly replaces: string | undefined
 }
 
 /** A schema with an identifier of its own, or the document. */
@@ -63,6 +65,7 @@ export class SchemaDocument {
   readonly root: Subschema
   readonly #known = new Map<object, Subschema>()
   readonly #derived = new Set<Subschema>()
+  readonly #replaced = new Map<object, string>()
   /** Subschemas by absolute identifier, with the anchor as fragment. */
   readonly #identified = new Map<string, {value: unknown; pointer: string; resource: Resource}>()
   readonly #dynamicAnchors = new Map<string, number>()
@@ -104,11 +107,21 @@ export class SchemaDocument {
     return this.subschema(value, parent.pointer, parent.resource)
   }
 
-  /** A subschema that replaces another one. Objects in it that the document has keep their places. */
-  derived(keywords: JsonObject, {pointer, resource}: Subschema): Subschema {
+  /**
+   * A subschema that replaces another one, or a keyword of it. Objects in it that the document has keep their places.
+   * @param replaces default: what `replace` has stated, or the keyword that the other one replaces
+   */
+  derived(keywords: JsonObject, {pointer, resource, replaces: before}: Subschema, replaces?: string): Subschema {
+    if (before !== undefined) this.replace(before, keywords)
+    if (replaces !== undefined) this.replace(replaces, keywords)
     const subschema = this.#located(keywords, pointer, resource, keywords)
     this.#derived.add(subschema)
     return subschema
+  }
+
+  /** States which keyword a part of a derived subschema will replace; the first statement counts. */
+  replace(keyword: string, keywords: JsonObject): void {
+    if (!this.#replaced.has(keywords)) this.#replaced.set(keywords, keyword)
   }
 
   /** What `$ref` of a subschema refers to. Throws `schema_keyword_unsupported` if it is another document. */
@@ -155,7 +168,8 @@ export class SchemaDocument {
   ): Subschema {
     const known = this.#known.get(keywords)
     if (known !== undefined) return known
-    const located = {id: this.#known.size, keywords: effective, pointer, resource}
+    const replaces = this.#replaced.get(keywords)
+    const located = {id: this.#known.size, keywords: effective, pointer, resource, replaces}
     this.#known.set(keywords, located).set(effective, located)
     return located
   }
@@ -241,13 +255,24 @@ function draftOf({$schema: identifier}: JsonObject, pointer: string, otherwise: 
   return draft ?? otherwise
 }
 
+/** The first drafts of keywords that draft 4 does not have. Before, they are annotations. */
+const firstDrafts: ReadonlyMap<string, Draft> = new Map(
+  (
+    [
+      [6, 'const contains propertyNames'],
+      [7, 'if then else'],
+      [2019, 'dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties minContains maxContains'],
+      [2020, 'prefixItems'],
+    ] as const
+  ).flatMap(([draft, keywords]) => keywords.split(' ').map((keyword) => [keyword, draft] as const)),
+)
+
 /** The keywords of a schema of the document that its draft knows. */
 function effectiveKeywords(keywords: JsonObject, draft: Draft): JsonObject {
   const {$ref} = keywords
-  // Until draft 7, keywords next to a reference are ignored, and contains has no counts.
+  // Until draft 7, keywords next to a reference are ignored.
   if (draft <= 7 && typeof $ref === 'string') return {$ref}
-  const isIgnored = (keyword: string) =>
-    isInternal(keyword) || (draft <= 7 && (keyword === 'minContains' || keyword === 'maxContains'))
+  const isIgnored = (keyword: string) => isInternal(keyword) || draft < (firstDrafts.get(keyword) ?? 0)
   if (!Object.keys(keywords).some(isIgnored)) return keywords
   return Object.fromEntries(Object.entries(keywords).filter(([keyword]) => !isIgnored(keyword)))
 }

@@ -116,11 +116,11 @@ export class Expansion {
     for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
       for (const [name, needed] of Object.entries((keywords[keyword] as JsonObject) ?? {})) {
         choose(keyword, () => [
-          [this.#synthetic(by, `without ${JSON.stringify(name)}`, {properties: {[name]: false}})],
+          [this.#synthetic(by, `without ${JSON.stringify(name)}`, {properties: {[name]: false}}, keyword)],
           [
-            this.#synthetic(by, `with ${JSON.stringify(name)}`, {type: 'object', required: [name]}),
+            this.#synthetic(by, `with ${JSON.stringify(name)}`, {type: 'object', required: [name]}, keyword),
             Array.isArray(needed)
-              ? this.#synthetic(by, `needs ${JSON.stringify(needed)}`, {required: needed})
+              ? this.#synthetic(by, `needs ${JSON.stringify(needed)}`, {required: needed}, keyword)
               : child(keyword, name),
           ],
         ])
@@ -160,11 +160,11 @@ export class Expansion {
     return {...this.#by(by, child, []), evaluatesFor: none}
   }
 
-  #synthetic(by: Applied, key: string, keywords: JsonObject): Applied {
+  #synthetic(by: Applied, key: string, keywords: JsonObject, replaces: string): Applied {
     const name = `${by.schema.id} ${key}`
     let schema = this.#derived.get(name)
     if (schema === undefined) {
-      schema = this.#document.derived(keywords, by.schema)
+      schema = this.#document.derived(keywords, by.schema, replaces)
       this.#derived.set(name, schema)
     }
     return this.#unevaluated(by, schema)
@@ -184,8 +184,8 @@ export class Expansion {
     const scalars = values.filter((value) => !isCompound(value))
     const compounds = values.filter(isCompound)
     return [
-      ...(scalars.length > 0 ? [[this.#synthetic(by, 'scalars', {enum: scalars})]] : []),
-      ...compounds.map((value) => [this.#synthetic(by, `value ${JSON.stringify(value)}`, valueSchema(value))]),
+      ...(scalars.length > 0 ? [[this.#synthetic(by, 'scalars', {enum: scalars}, 'enum')]] : []),
+      ...compounds.map((value) => [this.#synthetic(by, `value ${JSON.stringify(value)}`, valueSchema(value), 'enum')]),
     ]
   }
 

@@ -122,20 +122,32 @@ const unchecked = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'format'])
 export const isAssertion = (keyword: string): boolean =>
   Object.hasOwn(checks, keyword) || unchecked.has(keyword) || isInternal(keyword)
 
-/** Throws `schema_invalid` if the value of a keyword has a wrong type, or does not fit another keyword. */
-export function checkKeywords({keywords, pointer, resource}: Subschema): void {
+/** Values of an enumeration, as many as choices. */
+const maxValues = 10_000
+
+/** Throws `schema_invalid` if the value of a keyword has a wrong type, or does not fit another keyword; `schema_too_large`. */
+export function checkKeywords(schema: Subschema): void {
+  const {keywords, resource} = schema
   const invalid = (keyword: string, fault: string) =>
-    new SvcError('schema_invalid', {keyword, pointer: pointerTo(pointer, keyword), fault})
+    new SvcError('schema_invalid', {...placeOf(schema, keyword), fault})
   for (const [keyword, value] of Object.entries(keywords)) {
     const fault = Object.hasOwn(checks, keyword) ? checks[keyword]!(value) : undefined
     if (fault !== undefined) throw invalid(keyword, fault)
   }
+  if (Array.isArray(keywords.enum) && keywords.enum.length > maxValues)
+    throw tooLarge(schema, 'enum', `${maxValues} values`)
   if (resource.draft === 2020 && keywords.prefixItems !== undefined && Array.isArray(keywords.items))
     throw invalid('items', 'is a list next to prefixItems')
 }
 
-export const unsupported = ({pointer}: Subschema, keyword: string, reason: string): SvcError =>
-  new SvcError('schema_keyword_unsupported', {keyword, pointer: pointerTo(pointer, keyword), reason})
+export const unsupported = (schema: Subschema, keyword: string, reason: string): SvcError =>
+  new SvcError('schema_keyword_unsupported', {...placeOf(schema, keyword), reason})
 
-export const tooLarge = ({pointer}: Subschema, keyword: string, limit: string): SvcError =>
-  new SvcError('schema_too_large', {keyword, pointer: pointerTo(pointer, keyword), limit})
+export const tooLarge = (schema: Subschema, keyword: string, limit: string): SvcError =>
+  new SvcError('schema_too_large', {...placeOf(schema, keyword), limit})
+
+/** Where the document has a keyword, or the one that it replaces. */
+const placeOf = ({pointer, replaces}: Subschema, keyword: string) => {
+  const own = replaces ?? keyword
+  return {keyword: own, pointer: pointerTo(pointer, own)}
+}

@@ -120,6 +120,7 @@ export function negation(document: SchemaDocument, schema: Subschema, negatedBy:
       const schemas = negate?.(value, keywords)
       if (schemas === undefined)
         throw unsupported(schema, keyword, `its negation, for ${negatedBy.pointer}, cannot be written`)
+      for (const each of schemas) document.replace(schema.replaces ?? keyword, each)
       options.push(...schemas)
     }
   }

@@ -1,6 +1,6 @@
 import type {Pattern} from '../grammar.js'
 import {both, characters, digit, either, emptyText, not, optional, repeat, sequence, text} from '../pattern/build.js'
-import {type Decimal, digits} from './decimal.js'
+import {type Decimal, digits, neighbour} from './decimal.js'
 
 /** A bound of a range of numbers. */
 export interface Bound {
@@ -14,8 +14,8 @@ const nonZero = characters([[0x31, 0x39]])
 const whole = either(text('0'), sequence(nonZero, repeat(digit)))
 const anyFraction = optional(sequence(point, repeat(digit, 1)))
 const digitsAbove = (from: string): Pattern => characters([[from.charCodeAt(0) + 1, 0x39]])
-/** Digits that are not all zero. */
-const positiveDigits = sequence(repeat(digit), nonZero, repeat(digit))
+/** Digits that are not all zero, of a fraction that is not rounded to zero. */
+const positiveDigits = sequence(repeat(text('0'), 0, 322), nonZero, repeat(digit))
 
 /** Decimal numbers without an exponent. */
 const magnitude = (fraction: Pattern): Pattern => sequence(whole, fraction)
@@ -51,8 +51,19 @@ function equalStart(wholeDigits: string, fraction: string, inclusive: boolean): 
   return fraction === '' ? sequence(exact, anyFraction) : sequence(more, repeat(digit))
 }
 
-/** Texts of the numbers between two bounds, without exponent; of integers, without fraction. */
-export function numberRange(min: Bound | undefined, max: Bound | undefined, integer: boolean): Pattern {
+/** A bound that is not exclusive unless it is zero: numbers with more digits than a double has may be rounded to a bound. */
+function closed(bound: Bound, direction: 1 | -1): Bound {
+  if (!bound.exclusive || bound.value.units === 0n) return bound
+  return {value: neighbour(bound.value, direction), exclusive: false}
+}
+
+/**
+ * Texts of the numbers between two bounds, without exponent; of integers, without fraction. Those that are rounded to an
+ * exclusive bound when they are read are left out.
+ */
+export function numberRange(lower: Bound | undefined, upper: Bound | undefined, integer: boolean): Pattern {
+  const min = lower && closed(lower, 1)
+  const max = upper && closed(upper, -1)
   const fraction = integer ? emptyText : anyFraction
   const all = magnitude(fraction)
   const upwards = ({value, exclusive}: Bound): Pattern => above(value, !exclusive, !integer)
@@ -70,6 +81,14 @@ export function numberRange(min: Bound | undefined, max: Bound | undefined, inte
   }
   const parts = [...(min === undefined ? [] : [atLeast(min)]), ...(max === undefined ? [] : [atMost(max)])]
   return parts.length === 0 ? sequence(optional(minus), all) : both(...parts)
+}
+
+/** The shortest text of a number, and that of an integer with `.0`: zeros without end would invite small models to loop. */
+export function shortNumber({units, scale}: Decimal): Pattern {
+  const {whole: wholeDigits, fraction} = digits({units, scale})
+  const sign = units < 0n ? '-' : ''
+  if (fraction !== '') return text(`${sign}${wholeDigits}.${fraction}`)
+  return sequence(text(`${sign}${wholeDigits}`), optional(text('.0')))
 }
 
 /** All texts of a number without exponent. */

@@ -1,9 +1,9 @@
 import type {Expression, Pattern} from '../grammar.js'
 import {jsonNumber, lexeme} from '../json/text.js'
 import {both, either, not} from '../pattern/build.js'
-import {commonMultiple, compare, type Decimal, decimal, isMultiple} from './decimal.js'
+import {commonMultiple, compare, type Decimal, decimal, isMultiple, neighbour} from './decimal.js'
 import {multiplesExpression} from './multiples.js'
-import {type Bound, equalNumber, nonInteger, numberRange, withScale} from './number-range.js'
+import {type Bound, equalNumber, nonInteger, numberRange, shortNumber, withScale} from './number-range.js'
 
 /** What the schemas of a value require of a number. */
 export interface NumberShape {
@@ -81,10 +81,18 @@ function tightened(shape: NumberShape): {min?: Bound; max?: Bound} {
     return units >= 0n || units % unit === 0n ? units / unit : units / unit - 1n
   }
   const inclusive = (units: bigint): Bound => ({value: {units, scale: 0}, exclusive: false})
+  /** @param otherwise the bound if that of the shape is not an integer */
+  const ofInteger = (bound: Bound, direction: 1 | -1, otherwise: bigint): bigint => {
+    if (bound.value.scale > 0) return otherwise
+    return bound.exclusive ? next(bound, direction) : bound.value.units
+  }
+  const next = ({value}: Bound, direction: 1 | -1): bigint => {
+    const isExact = Number.isSafeInteger(Number(value.units))
+    return isExact ? value.units + BigInt(direction) : neighbour(value, direction).units
+  }
   return {
-    // The smallest integer that is not below the bound: the floor plus one, unless the bound is that integer itself.
-    ...(min && {min: inclusive(min.value.scale === 0 && !min.exclusive ? min.value.units : floor(min.value) + 1n)}),
-    ...(max && {max: inclusive(max.value.scale === 0 && max.exclusive ? max.value.units - 1n : floor(max.value))}),
+    ...(min && {min: inclusive(ofInteger(min, 1, floor(min.value) + 1n))}),
+    ...(max && {max: inclusive(ofInteger(max, -1, floor(max.value)))}),
   }
 }
 
@@ -97,13 +105,17 @@ export function numberExpression(
   rule: (key: string, make: () => Expression) => Expression,
 ): Expression {
   const values = numberValues(shape)
-  if (values !== undefined) return lexeme(either(...values.map((value) => equalNumber(decimal(value)))))
+  if (values !== undefined) return lexeme(either(...values.map((value) => shortNumber(decimal(value)))))
   const {min, max} = tightened(shape)
   const {multipleOf, integer, fractional, excluded} = shape
+  const others = (number: number): Pattern => {
+    const bound = {value: decimal(number), exclusive: true}
+    return integer
+      ? not(equalNumber(bound.value))
+      : either(numberRange(undefined, bound, false), numberRange(bound, undefined, false))
+  }
   const excluding = (pattern: Pattern): Pattern =>
-    excluded.length === 0
-      ? pattern
-      : both(pattern, not(either(...excluded.map((value) => equalNumber(decimal(value))))))
+    excluded.length === 0 ? pattern : both(pattern, ...excluded.map(others))
   const isPlain = !integer && !fractional && multipleOf === undefined && excluded.length === 0
   if (isPlain && min === undefined && max === undefined) return lexeme(jsonNumber)
   const range = numberRange(min, max, integer)

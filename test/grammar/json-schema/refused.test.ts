@@ -34,6 +34,7 @@ const unsupported: readonly (readonly [keyword: string, pointer: string, schema:
   ['$ref', '#/properties/a/$ref', {properties: {a: {$ref: 'https://example.com/other.json'}}}],
   ['$ref', '#/anyOf/1/$ref', {anyOf: [{type: 'null'}, {$ref: '#/anyOf/1'}], type: 'null'}],
   ['additionalProperties', '#/not/additionalProperties', {not: {additionalProperties: {type: 'string'}}}],
+  ['items', '#/not/items', {type: 'array', contains: {type: 'null'}, not: {items: {type: 'string'}}}],
   ['unevaluatedItems', '#/unevaluatedItems', {type: 'array', contains: {type: 'null'}, unevaluatedItems: false}],
   [
     '$dynamicRef',
@@ -113,6 +114,11 @@ describe('limits of schemas', () => {
     const properties = Object.fromEntries(Array.from({length: 10}, (_, index) => [`p${index}`, {}]))
     const found = refused({type: 'object', minProperties: 0, maxProperties: 5000, properties})
     assert.deepEqual([found.code, found.pointer], ['schema_too_large', '#/maxProperties'])
+  })
+
+  it('refuse long enumerations', () => {
+    const found = refused({items: {enum: Array.from({length: 20_000}, (_, index) => `value ${index}`)}})
+    assert.deepEqual([found.code, found.pointer], ['schema_too_large', '#/items/enum'])
   })
 
   it('refuse many alternatives at the same value', () => {

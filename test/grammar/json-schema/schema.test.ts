@@ -13,9 +13,11 @@ const scalars: readonly Case[] = [
   [
     'a range of decimals',
     {type: 'number', exclusiveMinimum: 0.25, maximum: 12.5},
-    [0.26, 0.251, 1, 12.5],
+    [0.26, 0.251, 0.25000000000000006, 1, 12.5],
     [0, 0.25, 12.51, 13, -1],
   ],
+  ['a large exclusive bound', {type: 'integer', exclusiveMinimum: 2 ** 53}, [2 ** 53 + 2, 1e17], [2 ** 53, 1]],
+  ['zero as exclusive bound', {type: 'number', exclusiveMaximum: 0}, [-0.0001, -7], [0, 1]],
   ['exclusive bounds of draft 4', {type: 'number', minimum: 3, exclusiveMinimum: true}, [3.001, 4], [3, 2]],
   ['a lower bound below zero', {type: 'number', minimum: -1.5}, [-1.5, -1, 0, 7], [-1.6, -2, -15]],
   ['an upper bound below zero', {type: 'number', exclusiveMaximum: -2}, [-2.1, -30], [-2, -1, 0, 1]],
@@ -98,6 +100,23 @@ const arrays: readonly Case[] = [
     {type: 'array', items: {type: 'integer'}, contains: {minimum: 5}, minContains: 1, maxContains: 2},
     [[5], [1, 9, 9]],
     [[1], [5, 6, 7]],
+  ],
+  [
+    'keywords of later drafts, which are annotations',
+    {
+      $schema: 'http://json-schema.org/draft-04/schema#',
+      contains: {type: 'null'},
+      const: 1,
+      propertyNames: {maxLength: 1},
+      if: true,
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: false,
+      dependentRequired: {ab: ['c']},
+      prefixItems: [{type: 'null'}],
+      type: ['array', 'object', 'integer'],
+    },
+    [[1], [], {ab: 1}, 2],
+    ['a', null],
   ],
   [
     'contains of draft 7, where its counts are annotations',
@@ -323,6 +342,33 @@ for (const [group, cases] of Object.entries({scalars, arrays, objects, combined}
     }
   })
 }
+
+describe('a number with more digits than a double has', () => {
+  const texts: readonly (readonly [schema: object, text: string])[] = [
+    [{exclusiveMinimum: 0.25}, '0.25000000000000000001'],
+    [{exclusiveMinimum: 0.30000000000000004}, '0.30000000000000005'],
+    [{exclusiveMinimum: -0.25}, '-0.24999999999999999999'],
+    [{exclusiveMaximum: 0.25}, '0.24999999999999999999'],
+    [{exclusiveMaximum: 1}, '0.99999999999999999999'],
+    [{exclusiveMinimum: 0}, `0.${'0'.repeat(330)}1`],
+    [{exclusiveMaximum: 0}, `-0.${'0'.repeat(330)}1`],
+    [{type: 'integer', exclusiveMinimum: 2 ** 53}, '9007199254740993'],
+    [{type: 'integer', exclusiveMaximum: -(2 ** 53)}, '-9007199254740993'],
+    [{not: {const: 0.1}}, '0.10000000000000000001'],
+    [{not: {const: 0.1}}, '0.09999999999999999999'],
+  ]
+  for (const [schema, text] of texts)
+    it(`is refused if it is rounded to an excluded number: ${JSON.stringify(schema)}`, () => {
+      const compiled = compileGrammar(schemaGrammar({type: 'number', ...schema}))
+      assert.ok(!matches(compiled, text), text.slice(0, 30))
+    })
+
+  it('is not needed for a value of an enumeration, which has no further zeros', () => {
+    const compiled = compileGrammar(schemaGrammar({enum: [1, -2.5, 0]}))
+    for (const text of ['1', '1.0', '-2.5', '0']) assert.ok(matches(compiled, text), text)
+    for (const text of ['1.00', '-2.50', '01']) assert.ok(!matches(compiled, text), text)
+  })
+})
 
 describe('JSON mode', () => {
   it('accepts any object and no other value', () => {
