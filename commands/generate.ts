@@ -10,9 +10,11 @@ import {
   inGroup,
   readReplyFormat,
   readTextInput,
+  readTools,
   SvcCommand,
   settingFlags,
   showQuantising,
+  toolFlags,
   withoutBaseSwitch,
   withProgress,
 } from '../src/cli/index.js'
@@ -35,6 +37,9 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
 With --schema, --regex, --choice or --grammar, the text is certain to match, unless it is truncated by --max-tokens or --stop. A
 schema or grammar that cannot be enforced as a whole is refused.
 
+With --tools, the model may call tools instead. Each call is a line with a JSON object that has the name and the arguments, which
+are valid for the schema of the tool.
+
 --stats prints speed, memory and precision to standard error after the text. With --json, they are in the result.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "How do I transcribe a recording?"',
@@ -45,6 +50,7 @@ schema or grammar that cannot be enforced as a whole is refused.
     '<%= config.bin %> <%= command.id %> --model ./my-model --stats "Hello"',
     '<%= config.bin %> <%= command.id %> --model ./my-model --schema person.json "Invent a person."',
     '<%= config.bin %> <%= command.id %> --model ./my-model --choice yes,no "Is water wet?"',
+    '<%= config.bin %> <%= command.id %> --model ./my-model --tools tools.json "How is the weather in Oslo?"',
   ]
   static override args = {
     prompt: Args.string({description: 'Prompt; - reads standard input.'}),
@@ -75,6 +81,7 @@ schema or grammar that cannot be enforced as a whole is refused.
         multipleNonGreedy: true,
       }),
       ...formatFlags,
+      ...toolFlags,
     }),
   }
 
@@ -111,6 +118,7 @@ schema or grammar that cannot be enforced as a whole is refused.
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
     const format = await readReplyFormat(this.flags, this.signal)
+    const tools = await readTools(this.flags, this.signal)
     const cacheFolder = this.settings(hubSettings).hubCache
     const notice = (text: string) => this.output.notice(text)
     const model = await chooseLanguageModel(configured, this.workspace.root, cacheFolder, notice)
@@ -129,10 +137,14 @@ schema or grammar that cannot be enforced as a whole is refused.
         stop,
         sampling: {...defaultSampling, ...sampling, seed},
         ...(format === undefined ? {} : {format}),
+        ...(tools === undefined ? {} : {tools}),
       }
       const generated = await this.#print(engine, request)
       const result = toResult(engine, generated, seed)
-      await this.output.result(result, ({text}) => (text.endsWith('\n') ? '' : '\n'))
+      await this.output.result(result, ({text, tool_calls: calls = []}) => {
+        const lines = calls.map((call) => `${JSON.stringify(call)}\n`).join('')
+        return text.endsWith('\n') || (text === '' && lines !== '') ? lines : `\n${lines}`
+      })
       if (this.flags.stats && !this.output.json) this.output.notice(formatStats(result).trimEnd())
     } finally {
       await engine.close()
@@ -140,8 +152,9 @@ schema or grammar that cannot be enforced as a whole is refused.
   }
 
   async #prompt(): Promise<Prompt> {
-    const {raw, system, schema, grammar} = this.flags
-    if (this.args.prompt === '-' && (schema === '-' || grammar === '-')) throw new SvcError('stdin_used_twice', {})
+    const {raw, system, schema, grammar, tools} = this.flags
+    const files = [schema, grammar, tools].filter((file) => file === '-')
+    if (files.length > (this.args.prompt === '-' ? 0 : 1)) throw new SvcError('stdin_used_twice', {})
     const text = this.args.prompt === '-' ? await readTextInput(this.signal) : this.args.prompt
     if (text === undefined && !raw) throw new SvcError('prompt_missing', {})
     if (text === undefined) return {kind: 'beginning'}
@@ -152,11 +165,20 @@ schema or grammar that cannot be enforced as a whole is refused.
 
   async #print(engine: Engine, request: GenerateRequest): Promise<Generated> {
     let text = ''
+    let thinking = ''
+    const calls: GeneratedCall[] = []
+    let call = {name: '', arguments: ''}
     const started = performance.now()
     let firstTokenMs: number | undefined
     for await (const event of engine.generate(request, this.signal)) {
       firstTokenMs ??= performance.now() - started
-      if (event.type === 'done') return {text, firstTokenMs, summary: event}
+      if (event.type === 'done') return {text, thinking, calls, firstTokenMs, summary: event}
+      if (event.type === 'thinking') thinking += event.text
+      if (event.type === 'call') call = {name: event.name, arguments: ''}
+      if (event.type === 'arguments') {
+        call.arguments += event.text
+        if (event.isLast) calls.push({name: call.name, arguments: JSON.parse(call.arguments)})
+      }
       if (event.type !== 'text') continue
       text += event.text
       await this.output.piece(event.text)
@@ -171,8 +193,12 @@ const isDirectory = (path: string) =>
     () => false,
   )
 
+type GeneratedCall = NonNullable<GenerateV1['tool_calls']>[number]
+
 interface Generated {
   text: string
+  thinking: string
+  calls: GeneratedCall[]
   /** From the request to the first event. */
   firstTokenMs: number
   summary: GenerateSummary
@@ -181,12 +207,18 @@ interface Generated {
 const tenths = (value: number) => Math.round(value * 10) / 10
 const perSecond = (count: number, ms: number) => tenths((count / ms) * 1000)
 
-function toResult({description, loadMs}: Engine, {text, firstTokenMs, summary}: Generated, seed: number): GenerateV1 {
+function toResult(
+  {description, loadMs}: Engine,
+  {text, thinking, calls, firstTokenMs, summary}: Generated,
+  seed: number,
+): GenerateV1 {
   const {finishReason, promptTokens, cachedTokens, completionTokens, prefillMs, decodeMs} = summary
   return {
     model: description.name,
     precision: description.precision,
     text,
+    ...(thinking === '' ? {} : {thinking}),
+    ...(calls.length === 0 ? {} : {tool_calls: calls}),
     finish_reason: finishReason,
     seed,
     prompt_tokens: promptTokens,

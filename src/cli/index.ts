@@ -119,6 +119,7 @@ export {
   taskFilterFlags,
 } from './tasks-command.js'
 export {durationFlag, momentFlag, positionFlag} from './time-flags.js'
+export {readTools, toolFlags} from './tool-flags.js'
 export {formatTools} from './tool-text.js'
 export {notCompleted} from './wait-for-task.js'
 export {driveFlags, WorkflowCommand} from './workflow-command.js'

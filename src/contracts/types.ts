@@ -22,6 +22,14 @@ export interface GenerateV1 {
   precision: 'f32' | 'w8' | 'w4'
   /** Generated text, without the prompt and without the stop string. */
   text: string
+  /** What the model thought; absent if it did not think. */
+  thinking?: string
+  /** Calls of tools; absent if there are none. */
+  tool_calls?: {
+    name: string
+    /** Valid for the schema of the tool. */
+    arguments: {[k: string]: unknown}
+  }[]
   /** stop: end token or stop string; length: max tokens or end of the context; tool_calls: calls of tools. */
   finish_reason: 'stop' | 'length' | 'tool_calls'
   /** Seed that reproduces the text. */

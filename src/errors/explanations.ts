@@ -119,7 +119,11 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {code: 'audio_unrecognised', suggestion: 'audio_unrecognized'},
   ],
   stdin_not_utf8: ['The command reads text, and the input has another encoding or is binary.', {offset: 412}],
-  stdin_used_twice: 'A program reads its standard input once, so only one of the two can be -.',
+  stdin_used_twice: 'A program reads its standard input once, so only one of these can be -.',
+  tool_choice_unknown: [
+    'The value of --tool-choice is neither auto nor required, and no tool in the file of --tools has this name.',
+    {name: 'get_whether', names: 'get_weather, clock'},
+  ],
   stdin_too_long: ['The input is read into memory, so its length is limited.', {limit: 16_777_216}],
   file_not_found: ['A file or directory that the command reads does not exist.', {path: 'notes/meeting.wav'}],
   file_unreadable: [

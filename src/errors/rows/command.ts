@@ -62,8 +62,12 @@ export const commandErrors = rows(() => ({
     hint: 'Pass a shorter input.',
   }),
   stdin_used_twice: usage({
-    message: () => 'Standard input cannot be both the prompt and the schema or grammar.',
-    hint: 'Pass the prompt as an argument, or the schema or grammar as a file.',
+    message: () => 'Standard input can be only one of the prompt, the schema, the grammar and the tools.',
+    hint: 'Pass the prompt as an argument, and the others as files.',
+  }),
+  tool_choice_unknown: usage({
+    message: (p: {name: string; names: string}) => `There is no tool ${p.name} in the list.`,
+    hint: (p: {names: string}) => `Pass auto, required, or one of: ${p.names}.`,
   }),
   file_not_found: notFound({
     message: (p: {path: string}) => `${p.path} does not exist.`,
