@@ -3,8 +3,10 @@ import {
   baseFlags,
   chatFlags,
   chooseLanguageModel,
+  formatModel,
   ignoreConfigKeyFlag,
   inGroup,
+  languageModelFacts,
   SpeechCommand,
   settingFlags,
   showQuantising,
@@ -159,6 +161,14 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     return {...log, secrets: [...log.secrets, this.#apiKey].filter((secret) => secret !== undefined)}
   }
 
+  /** Prints what is known of a model, and all that is not supported, if it cannot be run. */
+  async #explainRefusal(model: string, lookup: Parameters<typeof languageModelFacts>[2]): Promise<void> {
+    if (this.signal.aborted) return
+    const facts = await languageModelFacts(model, model, lookup)
+    if (facts.family !== null && facts.problems.length > 0)
+      this.output.notice(formatModel(facts, process.stderr.columns).trimEnd())
+  }
+
   async #start(routes: Pick<ServerOptions, 'mount' | 'otherModels'>): Promise<InferenceServer> {
     const {host, port, keepAlive, parallel, queue, prefixCache, prefixFiles, ...serve} = this.settings(serveSettings)
     const {model: configured, topK: _, topP: __, ...engine} = this.settings(engineSettings)
@@ -189,7 +199,12 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     const notice = (text: string) => this.output.notice(text)
     const model = await chooseLanguageModel(configured, this.workspace.root, cacheFolder, notice)
     const {startServer} = await import('../src/serve/index.js')
-    return withProgress('Loading the model', !this.flags.quiet, () => startServer(model, options, this.signal))
+    try {
+      return await withProgress('Loading the model', !this.flags.quiet, () => startServer(model, options, this.signal))
+    } catch (error) {
+      await this.#explainRefusal(model, {cacheFolder, base: options.base, ignoreConfigKeys: options.ignoreConfigKeys})
+      throw error
+    }
   }
 }
 

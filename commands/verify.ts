@@ -1,10 +1,10 @@
 import {cpus} from 'node:os'
-import {join, resolve} from 'node:path'
-import {cwd} from 'node:process'
+import {join} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
   formatTable,
   inGroup,
+  type ModelPlace,
   SpeechCommand,
   settingFlags,
   showQuantising,
@@ -23,7 +23,7 @@ import {
 } from '../src/config/index.js'
 import type {VerifyV1} from '../src/contracts/index.js'
 import {Exit, SvcError} from '../src/errors/index.js'
-import {isFolder, packageRoot} from '../src/files/index.js'
+import {packageRoot} from '../src/files/index.js'
 
 /** A clear English recording, and its text. */
 const known = {
@@ -33,17 +33,6 @@ const known = {
 
 /** Memory for saved prompt prefixes, bytes. */
 const prefixBytes = 64_000_000
-
-/** A model on this machine. */
-interface Found {
-  kind: VerifyV1['kind']
-  /** Id or directory from which it is loaded. */
-  model: string
-  /** Folder with its card. */
-  folder: string
-  /** Its id, or the last component of its path. */
-  name: string
-}
 
 type Report = Omit<VerifyV1, 'model' | 'kind' | 'result' | 'machine'>
 
@@ -85,7 +74,7 @@ status 1 if a check fails.`
   }
 
   async run(): Promise<void> {
-    const found = await this.#find()
+    const found = await this.findAnyModel(this.args.model)
     const report = await (found.kind === 'language' ? this.#language(found) : this.#speech(found))
     const {physicalCores, runtimeVersion} = await import('../src/onnx/index.js')
     const result: VerifyV1 = {
@@ -106,25 +95,7 @@ status 1 if a check fails.`
     if (result.result === 'failed') this.exit(Exit.failed)
   }
 
-  /** @throws model_not_found */
-  async #find(): Promise<Found> {
-    const {defaultRevision, parseModelName, snapshotPlace} = await import('../src/weights/index.js')
-    const {isLanguageModelFolder} = await import('../src/llm/index.js')
-    const {model} = this.args
-    const path = resolve(cwd(), model)
-    const name = path.split(/[\\/]/).at(-1) ?? ''
-    if ((await isFolder(path)) && (await isLanguageModelFolder(path)))
-      return {kind: 'language', model: path, folder: path, name}
-    const {id, revision = defaultRevision} = parseModelName(model)
-    const snapshot = await snapshotPlace(id, revision, await this.cacheFolder())
-    if (snapshot !== undefined && (await isLanguageModelFolder(snapshot)))
-      return {kind: 'language', model, folder: snapshot, name: model}
-    const found = await this.findModel(model)
-    if (found !== undefined) return {kind: 'speech', model: found.path, folder: found.path, name: found.name}
-    throw new SvcError('model_not_found', {model, tried: [path, ...(snapshot === undefined ? [] : [snapshot])]})
-  }
-
-  async #language({model, folder}: Found): Promise<Report> {
+  async #language({model, folder}: ModelPlace): Promise<Report> {
     const {precision} = this.flags
     if (precision === 'int8') throw new SvcError('usage', {reason: '--precision int8 is for speech models; use w8.'})
     const {cardExamples, readExamples, verifyLanguageModel} = await import('../src/bench/index.js')
@@ -151,7 +122,7 @@ status 1 if a check fails.`
     }
   }
 
-  async #speech({model, folder, name}: Found): Promise<Report> {
+  async #speech({model, folder, name}: ModelPlace): Promise<Report> {
     const {precision} = this.flags
     if (precision === 'w8' || precision === 'w4')
       throw new SvcError('usage', {reason: `--precision ${precision} is for language models; use int8 or f32.`})

@@ -11,7 +11,21 @@ type ListOptions = Parameters<CommandHelp['renderList']>[1]
 export const commandGroups: readonly (readonly [header: string, names: readonly string[]])[] = [
   [
     'SPEECH AND LANGUAGE MODELS',
-    ['transcribe', 'listen', 'speech', 'generate', 'serve', 'pull', 'list', 'rm', 'merge', 'verify', 'cache'],
+    [
+      'transcribe',
+      'listen',
+      'speech',
+      'generate',
+      'serve',
+      'pull',
+      'list',
+      'show',
+      'rm',
+      'model',
+      'merge',
+      'verify',
+      'cache',
+    ],
   ],
   ['DATABASE', ['db', 'lsp']],
   ['TASKS AND AGENTS', ['orch', 'workflow', 'daemon', 'a2a', 'mcp']],

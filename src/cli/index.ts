@@ -68,6 +68,7 @@ export {
   formatNodes,
 } from './mesh-text.js'
 export {formatHistory, formatInbox} from './message-text.js'
+export {formatModel, languageModelFacts} from './model-facts.js'
 export {baseFlags, chatFlags, ignoreConfigKeyFlag, modelFlag, withoutBaseSwitch} from './model-flag.js'
 export {formatModels, listModels} from './model-list.js'
 export {withWorkspaceStore} from './open-workspace.js'
@@ -104,7 +105,7 @@ export {liveLimitFlags, recordingLimitFlags, sessionLimitsOf} from './session-fl
 export {formatSession, formatSessions, turns} from './session-text.js'
 export {settingFlags} from './setting-flags.js'
 export {formatSettings} from './settings-text.js'
-export {SpeechCommand, speechFlags} from './speech-command.js'
+export {type ModelPlace, SpeechCommand, speechFlags} from './speech-command.js'
 export {askTerminal, clarifyRoute, errorOf, formatRoute, noticeOf, routeFlags} from './spoken-route.js'
 export {readings} from './store-changes.js'
 export {subtitleFlags, subtitleShapeOf} from './subtitle-flags.js'

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto'
 import {existsSync} from 'node:fs'
 import {createRequire} from 'node:module'
-import {dirname, join, resolve} from 'node:path'
+import {basename, dirname, join, resolve} from 'node:path'
 import {cwd} from 'node:process'
 import type {Command} from '@oclif/core'
 import {
@@ -24,9 +24,9 @@ import {
   speechStatus,
   workspaceSettings,
 } from '../config/index.js'
-import type {SpeechStatusV1} from '../contracts/index.js'
+import type {ShowV1, SpeechStatusV1} from '../contracts/index.js'
 import {commandLine, SvcError} from '../errors/index.js'
-import {checkOutputs, packageRoot} from '../files/index.js'
+import {checkOutputs, isFolder, packageRoot} from '../files/index.js'
 import type {
   LocatedModel,
   ModelSource,
@@ -41,6 +41,7 @@ import type {PulledModel} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {loadCodeRank} from './code-rank.js'
 import {HubCommand} from './hub-command.js'
+import {isForeign, languageModelFacts, speechModelFacts} from './model-facts.js'
 import {showQuantising, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
 import {type ClosableSpeechPort, openSpeechPort} from './speech-port.js'
@@ -61,6 +62,17 @@ interface SpeechValues {
   audio: Values<typeof speechAudioSettings>
   refine: Values<typeof speechRefineSettings>
   hub: Values<typeof hubSettings>
+}
+
+/** A model on this machine. */
+export interface ModelPlace {
+  kind: 'language' | 'speech'
+  /** Id or directory from which it is loaded. */
+  model: string
+  /** Folder with its card; for a whisper.cpp file, the file. */
+  folder: string
+  /** Its id, or the last component of its path. */
+  name: string
 }
 
 /** The small model that ships with svc. */
@@ -342,6 +354,33 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     const {findSpeechModel} = await import('../speech/index.js')
     const {revision} = this.settings(speechSettings)
     return findSpeechModel(model, {cwd: cwd(), revision, cacheFolder: await this.cacheFolder(), starterFolder})
+  }
+
+  /** Finds a language or speech model on this machine. @throws model_not_found */
+  protected async findAnyModel(model: string): Promise<ModelPlace> {
+    const {defaultRevision, parseModelName, snapshotPlace} = await import('../weights/index.js')
+    const {isLanguageModelFolder} = await import('../llm/index.js')
+    const path = resolve(cwd(), model)
+    const name = basename(path)
+    if ((await isFolder(path)) && (await isLanguageModelFolder(path)))
+      return {kind: 'language', model: path, folder: path, name}
+    const {id, revision = defaultRevision} = parseModelName(model)
+    const snapshot = await snapshotPlace(id, revision, await this.cacheFolder())
+    if (snapshot !== undefined && (await isLanguageModelFolder(snapshot)))
+      return {kind: 'language', model, folder: snapshot, name: model}
+    const found = await this.findModel(model)
+    if (found !== undefined) return {kind: 'speech', model: found.path, folder: found.path, name: found.name}
+    throw new SvcError('model_not_found', {model, tried: [path, ...(snapshot === undefined ? [] : [snapshot])]})
+  }
+
+  /** What is known of a model on this machine before it is loaded. @throws model_not_found */
+  protected async modelFacts(model: string, ignoreConfigKeys: readonly string[] | undefined): Promise<ShowV1> {
+    const place = await this.findAnyModel(model)
+    if (place.kind === 'speech' && !(await isForeign(place.folder))) return speechModelFacts(place)
+    return languageModelFacts(place.name, place.model, {
+      cacheFolder: this.settings(hubSettings).hubCache,
+      ignoreConfigKeys,
+    })
   }
 
   /** Checks that the speech model is on this machine. The fix downloads it, or a better one than the starter model. */

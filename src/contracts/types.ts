@@ -586,6 +586,40 @@ export interface RmV1 {
   bytes: number
 }
 
+/** Result of svc show --json and svc model check --json. */
+export interface ShowV1 {
+  /** Name of the model, as it was given. */
+  name: string
+  kind: 'language' | 'speech'
+  path: string
+  /** Family of the model, or its unsupported model_type. */
+  family: string | null
+  /** Size of its files with weights. */
+  bytes: number | null
+  parameters: number | null
+  /** Tokens. */
+  context_length: number | null
+  /** Type of most weights in the files. */
+  dtype: string | null
+  /** Whether an adapter is applied. */
+  adapter: boolean
+  /** Empty if the model cannot be run. */
+  capabilities: ('completion' | 'chat' | 'transcription')[]
+  /** Approximate memory of the weights, without that of the context. */
+  precisions: {
+    precision: 'f32' | 'w8' | 'w4'
+    bytes: number
+    /** Whether this memory is available now. */
+    fits: boolean
+  }[]
+  /** Precision that is chosen on this machine; null if the weights do not fit. */
+  precision: 'f32' | 'w8' | 'w4' | null
+  /** Licence in the model card, or first line of the licence file. */
+  license: string | null
+  /** What prevents that the model is run. */
+  problems: {code: string; message: string; remediation: string}[]
+}
+
 /** Result of svc cache list --json. */
 export interface CacheListV1 {
   /** Path of the cache. */

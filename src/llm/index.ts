@@ -9,6 +9,7 @@ export {type Engine, type EngineOptions, startEngine} from './engine.js'
 
 export {isLanguageModel, languageModelTypes} from './families/index.js'
 export {findLanguageModels, findWorkspaceModels, isLanguageModelFolder} from './find-models.js'
+export {type Inspection, inspectModel, readLicense} from './inspect.js'
 export {type LanguageModel, loadLanguageModel} from './language-model.js'
 export type {ModelDescription} from './model-description.js'
 export {maxPromptBytes, withSystem} from './prompt.js'

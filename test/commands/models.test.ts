@@ -6,7 +6,7 @@ import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {execa} from 'execa'
-import {contractViolations, type ListV1, type PullV1, type RmV1} from '../../src/contracts/index.js'
+import {contractViolations, type ListV1, type PullV1, type RmV1, type ShowV1} from '../../src/contracts/index.js'
 import {type HubModel, startHub} from '../support/hub-server.js'
 import {skipWithoutProgram} from '../support/programs.js'
 import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
@@ -321,5 +321,61 @@ describe('svc rm', () => {
     assert.ok(existsSync(repository))
     assert.match(await answered('y'), /Deleted acme\/llama/)
     assert.equal(existsSync(repository), false)
+  })
+})
+
+describe('svc show and svc model check', () => {
+  it('print what is known of a model without loading it', async (t) => {
+    const {succeed} = await machine(t)
+    await succeed('pull', id)
+    const shown = JSON.parse(await succeed('show', id, '--json')) as ShowV1
+    assert.deepEqual(await contractViolations('cli/show.v1', shown), [])
+    const {name, kind, family, context_length: context, precision, capabilities, license, problems} = shown
+    assert.deepEqual([name, kind, family, context, precision], [id, 'language', 'llama', 1024, 'f32'])
+    assert.deepEqual([capabilities, license, problems], [['completion', 'chat'], 'apache-2.0', []])
+    assert.deepEqual(
+      shown.precisions.map(({precision: each, bytes, fits}) => [each, bytes, fits]),
+      [
+        ['f32', 4 * (shown.parameters ?? 0), true],
+        ['w8', shown.parameters, true],
+        ['w4', Math.round(0.75 * (shown.parameters ?? 0)), true],
+      ],
+    )
+    assert.match(await succeed('model', 'check', id), /^FACT +VALUE\nname +acme\/llama\n.*\nlicence +apache-2\.0\n/s)
+    await succeed('pull', 'acme/whisper')
+    const speech = JSON.parse(await succeed('show', 'acme/whisper', '--json')) as ShowV1
+    assert.deepEqual(await contractViolations('cli/show.v1', speech), [])
+    const bytes = '{"model_type": "whisper"}'.length + '{}'.length + 'x'.length
+    assert.deepEqual([speech.kind, speech.family, speech.bytes], ['speech', 'whisper', bytes])
+  })
+
+  it('name everything that is not supported, and so does svc serve', async (t) => {
+    const {cwd, run} = await machine(t)
+    const files = tinyModelFiles({layout: 'single'})
+    const config = {...JSON.parse(String(files['config.json'])), strange_key: 7, other_key: 'x', hidden_size: 64}
+    await writeFiles(join(cwd, 'mine'), {...files, 'config.json': JSON.stringify(config)})
+    const {stdout, exitCode} = await run('model', 'check', './mine', '--json')
+    assert.equal(exitCode, 1)
+    const {problems, capabilities} = JSON.parse(stdout) as ShowV1
+    assert.deepEqual(
+      problems.map(({code}) => code),
+      ['model_config_unsupported', 'model_config_unsupported', 'tensor_shape'],
+    )
+    assert.deepEqual(capabilities, [])
+    const refused = await run('serve', '--model', './mine', '--port', '0')
+    assert.equal(refused.exitCode, 1)
+    assert.match(
+      refused.stderr,
+      /result +cannot be run\n.*strange_key to 7.*other_key to "?x.*has shape .*error: .*strange_key/s,
+    )
+  })
+
+  it('report a model of another family, and one that is not there', async (t) => {
+    const {cwd, run} = await machine(t)
+    await writeFiles(join(cwd, 'bert'), others['acme/bert']?.files as Record<string, string>)
+    const {stdout, exitCode} = await run('model', 'check', './bert')
+    assert.equal(exitCode, 1)
+    assert.match(stdout, /safetensors|model type "bert"/)
+    assert.equal((await run('show', 'acme/none')).exitCode, 3)
   })
 })

@@ -1,0 +1,106 @@
+import {readdir, stat} from 'node:fs/promises'
+import {join} from 'node:path'
+import type {ShowV1} from '../contracts/index.js'
+import {counted, type SvcError} from '../errors/index.js'
+import {isFolder} from '../files/index.js'
+import {modelKind} from './model-kind.js'
+import {megabytes} from './progress.js'
+import {formatFacts} from './table.js'
+
+type Problem = ShowV1['problems'][number]
+
+/** What is known of a model, as commands print it with `--json`. */
+export async function languageModelFacts(
+  name: string,
+  model: string,
+  lookup: {
+    cacheFolder?: string | undefined
+    base?: string | undefined
+    ignoreConfigKeys?: readonly string[] | undefined
+  },
+): Promise<ShowV1> {
+  const {inspectModel} = await import('../llm/index.js')
+  const found = await inspectModel(model, lookup)
+  return {
+    name,
+    kind: 'language',
+    path: found.path ?? model,
+    family: found.family ?? null,
+    bytes: found.bytes ?? null,
+    parameters: found.parameterCount ?? null,
+    context_length: found.contextLength ?? null,
+    dtype: found.dtype ?? null,
+    adapter: found.adapted,
+    capabilities: found.problems.length > 0 ? [] : found.chats ? ['completion', 'chat'] : ['completion'],
+    precisions: found.precisions,
+    precision: found.precision ?? null,
+    license: found.license ?? null,
+    problems: found.problems.map((problem) => asProblem(problem)),
+  }
+}
+
+/** Whether a directory has no model of a kind that svc knows; what it lacks is found as for a language model. */
+export const isForeign = async (path: string): Promise<boolean> =>
+  (await isFolder(path)) && (await modelKind(path)) === 'other'
+
+/** The same of a speech model. Its weights are not read. */
+export async function speechModelFacts({name, folder}: {name: string; folder: string}): Promise<ShowV1> {
+  const {speechModelFamily} = await import('../speech/index.js')
+  const {readLicense} = await import('../llm/index.js')
+  return {
+    name,
+    kind: 'speech',
+    path: folder,
+    family: (await speechModelFamily(folder)) ?? 'whisper',
+    bytes: await sizeOf(folder),
+    parameters: null,
+    context_length: null,
+    dtype: null,
+    adapter: false,
+    capabilities: ['transcription'],
+    precisions: [],
+    precision: null,
+    license: (await readLicense(folder)) ?? null,
+    problems: [],
+  }
+}
+
+/** Size of a file, or of the files in a directory. */
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path)
+  if (!found.isDirectory()) return found.size
+  const sizes = (await readdir(path)).map(async (name) => sizeOf(join(path, name)))
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
+
+const asProblem = ({code, message, hint}: SvcError): Problem => ({code, message, remediation: hint})
+
+/** The facts as a table, without those that are unknown, and the problems. @param width of the terminal */
+export function formatModel(model: ShowV1, width?: number): string {
+  const {kind, parameters, context_length: context, bytes, precision, precisions, capabilities, problems} = model
+  const used = precisions.find((each) => each.precision === precision)
+  const most = precisions.map(
+    (each) => `${each.precision} ${megabytes(each.bytes)} MB${each.fits ? '' : ' (does not fit)'}`,
+  )
+  const rows = [
+    ['name', model.name],
+    ['kind', kind],
+    ['family', model.family],
+    ['parameters', parameters === null ? null : parametersText(parameters)],
+    ['context', context === null ? null : counted(context, 'token')],
+    ['weights', bytes === null ? null : `${megabytes(bytes)} MB${model.dtype === null ? '' : `, ${model.dtype}`}`],
+    ['adapter', model.adapter ? 'yes' : null],
+    ['memory', most.length === 0 ? null : most.join(', ')],
+    ['precision', used === undefined ? (most.length === 0 ? null : 'none fits this machine') : used.precision],
+    ['capabilities', capabilities.join(', ') || null],
+    ['licence', model.license],
+    ['path', model.path],
+    ['result', problems.length === 0 ? null : 'cannot be run'],
+  ].flatMap(([name, value]) => (value === null ? [] : [[name as string, value as string]]))
+  const faults = problems.map(({message, remediation}) => `\n${message}\n${remediation}\n`)
+  return formatFacts([['FACT', 'VALUE'], ...rows], width) + faults.join('')
+}
+
+/** `494.0 million`, `1.54 billion` */
+const parametersText = (count: number): string =>
+  count >= 1e9 ? `${(count / 1e9).toFixed(2)} billion` : `${(count / 1e6).toFixed(1)} million`

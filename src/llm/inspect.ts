@@ -1,0 +1,142 @@
+import {readFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {isErrorOf, SvcError} from '../errors/index.js'
+import {obtainableMemory} from '../onnx/index.js'
+import {openRunDirectory, type RunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
+import {buildDecoderGraph} from './decoder-graph.js'
+import {readDecoderSpec} from './families/index.js'
+import {describeModel} from './model-description.js'
+import {readModelText} from './model-text.js'
+import {choosePrecision, type Precision} from './precision.js'
+import type {DecoderSpec} from './spec.js'
+
+/** What is known of a model before it is loaded. */
+export interface Inspection {
+  path: string | undefined
+  /** `model_type` of its configuration. */
+  family: string | undefined
+  /** Size of the files with weights. */
+  bytes: number | undefined
+  parameterCount: number | undefined
+  contextLength: number | undefined
+  dtype: string | undefined
+  adapted: boolean
+  /** Whether it formats conversations, so that it can chat. */
+  chats: boolean
+  /** Memory that the weights need, and whether that is available on this machine. */
+  precisions: {precision: Precision; bytes: number; fits: boolean}[]
+  /** What `auto` chooses; undefined if the weights do not fit with any precision. */
+  precision: Precision | undefined
+  /** Identifier of the licence in the model card, or the first line of the licence file. */
+  license: string | undefined
+  /** What prevents that it is loaded. */
+  problems: SvcError[]
+}
+
+/** Bytes of memory per parameter. w4: 4 bits and a scale per 32, but 8 bits for the down projections and the head. */
+const parameterBytes: Readonly<Record<Precision, number>> = {f32: 4, w8: 1, w4: 0.75}
+
+/** Positions in the rotary tables of the graph that is only built. */
+const shortContext = 16
+
+/**
+ * Reads the configuration, the tokenizer and the headers of the weights of a model, and collects everything that is not
+ * supported. Loads no weights.
+ * @param model path of the directory, or id of a model in the local Hugging Face cache
+ * @param memory available, bytes
+ */
+export async function inspectModel(
+  model: string,
+  lookup: RunLookup = {},
+  memory = obtainableMemory(),
+): Promise<Inspection> {
+  const problems: SvcError[] = []
+  const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      problems.push(SvcError.from(error))
+      return undefined
+    }
+  }
+  const directory = await attempt(() => openRunDirectory(model, lookup))
+  if (directory === undefined) return {...unknown, problems}
+  const declared = await attempt(() => readJsonObject(directory.config))
+  const config: Readonly<Record<string, unknown>> = {
+    ...declared,
+    ...(directory.untied ? {tie_word_embeddings: false} : {}),
+  }
+  const spec = declared && readSpec(config, directory, lookup.ignoreConfigKeys ?? [], problems)
+  const text = declared && (await attempt(() => readModelText(directory, config)))
+  if (text?.template?.error !== undefined) problems.push(text.template.error)
+  const {tensors, adapter} = directory
+  if (spec !== undefined) await attempt(() => buildDecoderGraph(spec, tensors, adapter, shortContext))
+  const described = spec && (await attempt(() => describeModel(directory, spec)))
+  const {parameterCount} = described ?? {}
+  const precisions = (Object.keys(parameterBytes) as Precision[]).map((precision) => {
+    const bytes = Math.round(parameterBytes[precision] * (parameterCount ?? 0))
+    return {precision, bytes, fits: bytes <= memory}
+  })
+  const chosen = choosePrecision('auto', tensors, 'cpu', memory)
+  return {
+    path: directory.path,
+    family: described?.family ?? (typeof config.model_type === 'string' ? config.model_type : undefined),
+    bytes: described?.bytes,
+    parameterCount,
+    contextLength: spec?.contextLength,
+    dtype: described?.dtype,
+    adapted: adapter !== undefined,
+    chats: text?.template !== undefined && text.template.error === undefined,
+    precisions: parameterCount === undefined ? [] : precisions,
+    precision: precisions.find(({precision}) => precision === chosen)?.fits ? chosen : undefined,
+    license: (await readLicense(directory.path)) ?? (await readLicense(directory.basePath)),
+    problems,
+  }
+}
+
+const unknown: Omit<Inspection, 'problems'> = {
+  path: undefined,
+  family: undefined,
+  bytes: undefined,
+  parameterCount: undefined,
+  contextLength: undefined,
+  dtype: undefined,
+  adapted: false,
+  chats: false,
+  precisions: [],
+  precision: undefined,
+  license: undefined,
+}
+
+/** The architecture; undefined if it cannot be read. All unknown keys are collected, not only the first one. */
+function readSpec(
+  config: Readonly<Record<string, unknown>>,
+  directory: RunDirectory,
+  ignored: readonly string[],
+  problems: SvcError[],
+): DecoderSpec | undefined {
+  try {
+    return readDecoderSpec(config, directory.config, (tensor) => directory.tensors.has(tensor), ignored)
+  } catch (error) {
+    problems.push(SvcError.from(error))
+    if (!isErrorOf(error, 'model_config_unsupported') || error.params.isKnown) return undefined
+    return readSpec(config, directory, [...ignored, error.params.key], problems)
+  }
+}
+
+/** The licence of a model, from its card or its licence file; undefined if it has neither. */
+export async function readLicense(folder: string): Promise<string | undefined> {
+  const card = await readFile(join(folder, 'README.md'), 'utf8').catch(() => '')
+  const [, header = ''] = /^---\r?\n(.*?)\r?\n---/s.exec(card) ?? []
+  const [, named] = /^license: *["']?([^"'\s]+)["']? *$/m.exec(header) ?? []
+  if (named !== undefined) return named
+  for (const name of ['LICENSE', 'LICENSE.txt', 'LICENSE.md']) {
+    const file = await readFile(join(folder, name), 'utf8').catch(() => '')
+    const line = file.split('\n').find((each) => each.trim() !== '')
+    if (line !== undefined) return line.trim().slice(0, maxLine)
+  }
+  return undefined
+}
+
+/** Maximum length of a line of a licence file, characters. */
+const maxLine = 100
