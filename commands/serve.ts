@@ -163,7 +163,6 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
 
   /** Prints what is known of a model, and all that is not supported, if it cannot be run. */
   async #explainRefusal(model: string, lookup: Parameters<typeof languageModelFacts>[2]): Promise<void> {
-    if (this.signal.aborted) return
     const facts = await languageModelFacts(model, model, lookup)
     if (facts.family !== null && facts.problems.length > 0)
       this.output.notice(formatModel(facts, process.stderr.columns).trimEnd())
@@ -202,11 +201,16 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     try {
       return await withProgress('Loading the model', !this.flags.quiet, () => startServer(model, options, this.signal))
     } catch (error) {
-      await this.#explainRefusal(model, {cacheFolder, base: options.base, ignoreConfigKeys: options.ignoreConfigKeys})
+      if (isModelError(error))
+        await this.#explainRefusal(model, {cacheFolder, base: options.base, ignoreConfigKeys: options.ignoreConfigKeys})
       throw error
     }
   }
 }
+
+/** Whether the files of the model are the reason. */
+const isModelError = (error: unknown): boolean =>
+  error instanceof SvcError && /^(model|tensor|tokenizer|adapter|safetensors|shard|chat_template)_/.test(error.code)
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {

@@ -67,8 +67,9 @@ export async function speechModelFacts({name, folder}: {name: string; folder: st
 
 /** Size of a file, or of the files in a directory. */
 async function sizeOf(path: string): Promise<number> {
-  const found = await stat(path)
-  if (!found.isDirectory()) return found.size
+  // A link can be dangling.
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() !== true) return found?.size ?? 0
   const sizes = (await readdir(path)).map(async (name) => sizeOf(join(path, name)))
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

@@ -27,7 +27,9 @@ export async function listModels(root: string, cacheFolder: string): Promise<Row
 /** Size of the files in a directory, and the time of the last change. */
 async function sizeOf(folder: string): Promise<Pick<Row, 'bytes' | 'modified_at_ms'>> {
   const names = await readdir(folder)
-  const files = (await Promise.all(names.map((name) => stat(join(folder, name))))).filter((found) => found.isFile())
+  // A link can be dangling.
+  const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
+  const files = found.filter((each) => each !== undefined).filter((each) => each.isFile())
   return {
     bytes: files.reduce((sum, {size}) => sum + size, 0),
     modified_at_ms: Math.round(Math.max(0, ...files.map(({mtimeMs}) => mtimeMs))),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
 import {existsSync} from 'node:fs'
-import {readdir, readFile, writeFile} from 'node:fs/promises'
+import {readdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
@@ -192,6 +192,7 @@ describe('svc list', () => {
   it('lists the models of the workspace, and what other tools have downloaded', async (t) => {
     const {cwd, succeed, list} = await machine(t)
     await writeFiles(join(cwd, 'models/mine'), tinyModelFiles({}))
+    await symlink('nowhere', join(cwd, 'models/mine/dangling'))
     await writeFiles(join(cwd, 'hf/hub/models--acme--bert'), {
       [`snapshots/${'c'.repeat(40)}/config.json`]: '{"model_type": "bert"}',
     })

@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs'
-import {readFile, realpath, rename, rm, stat} from 'node:fs/promises'
+import {readdir, readFile, realpath, rename, rm, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {holdLockFile, isWithin, lockHolder, writeFault} from '../../files/index.js'
@@ -55,9 +55,9 @@ async function modelsOf(id: string, cacheFolder: string): Promise<CachedModel[]>
       return [{name: modelName(id, revision), id, commit, path, ...(await sizeOf(path))}]
     return Promise.all(
       files.sort().map(async (file) => {
-        const {size: bytes, mtimeMs} = await stat(join(path, file))
-        const name = modelName(`${id}:${file}`, revision)
-        return {name, id, commit, file, path: join(path, file), bytes, modifiedMs: Math.round(mtimeMs)}
+        const found = await stat(join(path, file)).catch(() => undefined)
+        const size = {bytes: found?.size ?? 0, modifiedMs: Math.round(found?.mtimeMs ?? 0)}
+        return {name: modelName(`${id}:${file}`, revision), id, commit, file, path: join(path, file), ...size}
       }),
     )
   })
@@ -66,18 +66,26 @@ async function modelsOf(id: string, cacheFolder: string): Promise<CachedModel[]>
 
 /** Size of the files below a folder, each counted once, and the time of its last change. */
 async function sizeOf(folder: string): Promise<Pick<CachedModel, 'bytes' | 'modifiedMs'>> {
-  const sizes = new Map<string, number>()
-  for (const path of await targetsIn(folder)) sizes.set(path, (await stat(path)).size)
-  const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0)
-  return {bytes, modifiedMs: Math.round((await stat(folder)).mtimeMs)}
+  const found = await stat(folder).catch(() => undefined)
+  return {bytes: sum((await targetsIn(folder)).values()), modifiedMs: Math.round(found?.mtimeMs ?? 0)}
 }
 
-/** The files below a folder, without directories, and with the targets of links. */
-async function targetsIn(folder: string): Promise<string[]> {
-  const paths = await Promise.all((await filesIn(folder)).map((name) => realpath(join(folder, name))))
-  const found = await Promise.all(paths.map(async (path) => ((await stat(path)).isFile() ? [path] : [])))
-  return found.flat()
+/** The sizes of the files below a folder, by the target of a link. A file that disappears meanwhile is left out. */
+async function targetsIn(folder: string): Promise<Map<string, number>> {
+  const found = (await filesIn(folder)).map(async (name) => {
+    const path = await realpath(join(folder, name))
+    const file = await stat(path)
+    return file.isFile() ? [[path, file.size] as const] : []
+  })
+  return new Map((await Promise.all(found.map((each) => each.catch(noneIfGone)))).flat())
 }
+
+function noneIfGone(error: NodeJS.ErrnoException): [] {
+  if (error.code !== 'ENOENT') throw error
+  return []
+}
+
+const sum = (sizes: Iterable<number>): number => [...sizes].reduce((total, size) => total + size, 0)
 
 /** The branches and tags of a repository, with their commits. */
 async function referencesOf(repository: string): Promise<{revision: string; commit: string; path: string}[]> {
@@ -135,20 +143,25 @@ async function planDeletion({commit, file, path}: CachedModel, repository: strin
   const commits = await snapshotsOf(repository)
   const snapshotOf = (each: string) => join(repository, 'snapshots', each)
   const kept = new Set<string>()
-  for (const each of commits)
-    if (each !== commit) for (const target of await targetsIn(snapshotOf(each))) kept.add(target)
+  for (const each of commits) {
+    if (each === commit) continue
+    // A snapshot that cannot be read could link to any file.
+    await readdir(snapshotOf(each))
+    for (const target of (await targetsIn(snapshotOf(each))).keys()) kept.add(target)
+  }
   const own = commit === undefined ? [] : await filesIn(snapshotOf(commit))
   const others = file === undefined ? [] : own.filter((name) => name !== file && isModelFile(name))
   const isLast = others.length === 0 && commits.every((each) => each === commit)
-  const targets = commit === undefined ? [] : file === undefined ? await targetsIn(path) : [await realpath(path)]
-  if (isLast) targets.push(...(await targetsIn(join(repository, 'blobs'))))
+  const targets = new Map(file === undefined && commit !== undefined ? await targetsIn(path) : [])
+  if (file !== undefined) targets.set(await realpath(path), (await stat(path)).size)
+  if (isLast) for (const [target, size] of await targetsIn(join(repository, 'blobs'))) targets.set(target, size)
   const root = await realpath(repository)
-  const doomed = [...new Set(targets)].filter((target) => !kept.has(target) && isWithin(root, target))
-  const sizes = await Promise.all(doomed.map(async (target) => (await stat(target)).size))
+  const doomed = [...targets].filter(([target]) => !kept.has(target) && isWithin(root, target))
+  const files = doomed.map(([target]) => target)
   const references = others.length > 0 ? [] : (await referencesOf(repository)).filter((each) => each.commit === commit)
   return {
-    files: file === undefined ? doomed : [path, ...doomed],
-    bytes: sizes.reduce((sum, size) => sum + size, 0),
+    files: file === undefined ? files : [path, ...files],
+    bytes: sum(doomed.map(([, size]) => size)),
     references: references.map((reference) => reference.path),
     isLast,
   }
