@@ -4,7 +4,7 @@ import {jsonGrammar} from './json/value.js'
 import {schemaGrammarInSteps} from './json-schema/compile.js'
 import {checkStrict} from './json-schema/strict.js'
 import type {Steps} from './steps.js'
-import {gbnfGrammar} from './syntax/gbnf.js'
+import {gbnfGrammarInSteps} from './syntax/gbnf.js'
 import {larkGrammar} from './syntax/lark.js'
 import {choiceGrammar, regexGrammar} from './syntax/regex.js'
 
@@ -55,7 +55,7 @@ function* read(format: FormatContent): Steps<Grammar> {
       return choiceGrammar(format.choices)
     case 'grammar': {
       const {grammar, syntax = grammar.includes('::=') ? 'gbnf' : 'lark'} = format
-      return syntax === 'gbnf' ? gbnfGrammar(grammar) : larkGrammar(grammar)
+      return syntax === 'gbnf' ? yield* gbnfGrammarInSteps(grammar) : larkGrammar(grammar)
     }
   }
 }

@@ -51,23 +51,40 @@ export function patternReader(regexes: Regexes): (pattern: Pattern) => Regex {
  */
 function factored(regexes: Regexes, options: readonly Regex[]): Regex {
   const others: Regex[] = []
-  const groups = new Map<string, {text: string; tail: Regex}[]>()
+  const words: Word[] = []
   for (const option of new Set(options.flatMap((each) => (each.kind === 'either' ? each.options : [each])))) {
     const [head, tail] = option.kind === 'sequence' ? [option.head, option.tail] : [option, regexes.empty]
-    if (head.kind !== 'text') {
-      others.push(option)
-      continue
+    if (head.kind === 'text') words.push({text: head.text, tail})
+    else others.push(option)
+  }
+  return tree(regexes, words, 0, others)
+}
+
+interface Word {
+  readonly text: string
+  readonly tail: Regex
+}
+
+/** What follows the first `from` bytes, which the words share, or one of the other options. */
+function tree(regexes: Regexes, words: readonly Word[], from: number, others: Regex[]): Regex {
+  const groups = new Map<number, Word[]>()
+  for (const word of words) {
+    if (word.text.length === from) others.push(word.tail)
+    else {
+      const first = word.text.charCodeAt(from)
+      const group = groups.get(first)
+      if (group === undefined) groups.set(first, [word])
+      else group.push(word)
     }
-    const key = head.text[0]!
-    const group = groups.get(key) ?? []
-    groups.set(key, group)
-    group.push({text: head.text, tail})
   }
   for (const group of groups.values()) {
-    const length = group.reduce((most, {text}) => commonLength(text, group[0]!.text, most), group[0]!.text.length)
-    const rests = group.map(({text, tail}) => regexes.sequence(regexes.text(text.slice(length)), tail))
-    const rest = group.length === 1 ? rests[0]! : factored(regexes, rests)
-    others.push(regexes.sequence(regexes.text(group[0]!.text.slice(0, length)), rest))
+    const [{text, tail}] = group as [Word, ...Word[]]
+    if (group.length === 1) others.push(regexes.sequence(regexes.text(text.slice(from)), tail))
+    else {
+      const length = group.reduce((most, each) => commonLength(each.text, text, most), text.length)
+      const prefix = regexes.text(text.slice(from, length))
+      others.push(regexes.sequence(prefix, tree(regexes, group, length, [])))
+    }
   }
   return regexes.either(others)
 }

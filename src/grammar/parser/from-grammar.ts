@@ -88,6 +88,12 @@ function* readLexemes(expressions: Iterable<Expression>) {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (!isTerminal(next)) for (const part of partsOf(next)) open.push(part)
     else if (!read.has(keyOf(next))) {
+      // The reader keeps the options, so that a long list of choices is not read at once.
+      if (next.kind === 'lexeme' && next.pattern.kind === 'either')
+        for (const option of next.pattern.options) {
+          regexOf(option)
+          yield
+        }
       read.set(keyOf(next), next.kind === 'lexeme' ? regexOf(next.pattern) : regexes.text(latin1(next.mark)))
       yield
     }

@@ -1,5 +1,6 @@
 import type {Expression, Grammar} from '../grammar.js'
 import {anyCharacter, characters, complementRanges, text} from '../pattern/build.js'
+import {allSteps, type Steps} from '../steps.js'
 import {bracedBounds, type Notation, readAlternatives} from './expression.js'
 import {replaced} from './parts.js'
 import {Scanner} from './scanner.js'
@@ -12,7 +13,10 @@ const escapes: Readonly<Record<string, string>> = {n: '\n', r: '\r', t: '\t'}
  * Reads a grammar in GBNF, the format of llama.cpp. It starts with the rule `root`; left recursion is allowed.
  * Throws `grammar_invalid` with line and column.
  */
-export function gbnfGrammar(source: string): Grammar {
+export const gbnfGrammar = (source: string): Grammar => allSteps(gbnfGrammarInSteps(source))
+
+/** `gbnfGrammar` in steps: one for each rule. */
+export function* gbnfGrammarInSteps(source: string): Steps<Grammar> {
   const scanner = new Scanner(source, /#[^\r\n]*/y)
   const rules = new Map<string, Expression>()
   const references: {name: string; at: number}[] = []
@@ -41,6 +45,7 @@ export function gbnfGrammar(source: string): Grammar {
     scanner.space(true)
     if (rules.has(rule)) throw scanner.fault(`the rule ${rule} is defined twice`, at)
     rules.set(rule, readAlternatives(scanner, notation))
+    yield
     scanner.space(false)
     if (!scanner.isAtEnd && scanner.match(/[\r\n]/y) === undefined) throw scanner.fault('the rule does not end here')
     scanner.space(true)
@@ -48,8 +53,12 @@ export function gbnfGrammar(source: string): Grammar {
   const missing = references.find((reference) => !rules.has(reference.name))
   if (missing !== undefined) throw scanner.fault(`the rule ${missing.name} is not defined`, missing.at)
   if (!rules.has('root')) throw scanner.fault('the rule root is not defined', 0)
-  const joined = [...rules].map(([rule, expression]) => [rule, replaced(expression, unchanged)] as const)
-  return {start: 'root', rules: new Map(joined)}
+  const joined = new Map<string, Expression>()
+  for (const [rule, expression] of rules) {
+    joined.set(rule, replaced(expression, unchanged))
+    yield
+  }
+  return {start: 'root', rules: joined}
 }
 
 const unchanged = {
