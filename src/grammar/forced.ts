@@ -41,7 +41,7 @@ function onlyStep(automaton: Automaton, state: State): number | undefined {
 }
 
 /**
- * Tokens of a forced text that the tokenizer would also produce within a longer text: those at the end are left out if
+ * Tokens of a forced text that the tokenizer would also produce within a longer text. Those at the end are left out if
  * another token could cover them together with what follows.
  * @param encode the tokens of a text; they must cover its bytes
  * @throws grammar_limit

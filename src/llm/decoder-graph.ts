@@ -14,15 +14,23 @@ export interface DecoderGraph {
 /**
  * Builds the graph of a decoder.
  *
- * Inputs: `tokens` and `positions` int64 `[batch, time]`; `last_index` int32 `[batch]`, position of each row's last
- * token; `total_length` int32 `[1]`, length of the longest row including its past; `logit_rows` int64 `[rows]`, indexes
- * of the `batch * time` hidden states to compute logits for; `past_key.N`, `past_value.N`
- * `[batch, kv_heads, capacity, head_dim]`; with an adapter `adapter` float32 `[batch, 1, 1]` and `adapter_rows` float32
- * `[rows, 1]`: 1 applies the adapter, 0 does not.
- * Outputs, to run in place: `logits` `[rows, vocabulary]`; `top_ids` int64 and `top_logits` `[rows, count]`, the most
- * likely tokens; `log_total` `[rows, 1]`, log-sum-exp of the logits; `present_key.N`, `present_value.N`, which may share
- * memory with the past. With a quantised head, the logits and their total are approximate, and those of the most likely
- * tokens are exact.
+ * Inputs:
+ *
+ * - `tokens` and `positions` int64 `[batch, time]`
+ * - `last_index` int32 `[batch]`, position of each row's last token
+ * - `total_length` int32 `[1]`, length of the longest row including its past
+ * - `logit_rows` int64 `[rows]`, indexes of the `batch * time` hidden states to compute logits for
+ * - `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]`
+ * - with an adapter, `adapter` float32 `[batch, 1, 1]` and `adapter_rows` float32 `[rows, 1]`: 1 applies it, 0 does not
+ *
+ * Outputs, to run in place:
+ *
+ * - `logits` `[rows, vocabulary]`
+ * - `top_ids` int64 and `top_logits` `[rows, count]`, the most likely tokens
+ * - `log_total` `[rows, 1]`, log-sum-exp of the logits
+ * - `present_key.N`, `present_value.N`, which may share memory with the past
+ *
+ * With a quantised head, the logits and their total are approximate, and those of the most likely tokens are exact.
  *
  * @param contextLength number of positions in the rotary tables
  * @throws tensor_missing, tensor_shape, tensor_dtype, adapter_mismatch

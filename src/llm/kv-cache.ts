@@ -141,7 +141,7 @@ export class KvCache {
     const capacity = length <= this.#capacity ? this.#capacity : bucketFor(length, this.#contextLength)
     if (slots === this.#slots && capacity === this.#capacity) return
     this.#views.clear()
-    // One array at a time, so that there are never two copies of the whole cache.
+    // One array at a time, so there are never two copies of the whole cache.
     for (const [i, layer] of this.#layers.entries()) {
       const slab = this.#slabs[i] as Slab
       slab.key = this.#grown(layer, slab.key, slots, capacity)

@@ -19,9 +19,9 @@ export type Precision = 'f32' | 'w8' | 'w4'
 const smallBytes = 100_000_000
 
 /**
- * Precision of a model. `auto` is w8 for models of 100 MB or more on processors with fast products of bytes: it reads a
- * quarter of the bytes of f32, and its perplexity differs by less than 1 %. On other processors, it is w8 if the weights
- * do not fit in memory as 32-bit floats. It is w4 if they do not fit as bytes either.
+ * Precision of a model. `auto` is w8 for models of 100 MB or more on processors with fast products of bytes. It then
+ * reads a quarter of the bytes of f32, and its perplexity differs by less than 1 %. On other processors, it is w8 if
+ * the weights do not fit in memory as 32-bit floats. It is w4 if they do not fit as bytes either.
  * @param memory bytes
  */
 export function choosePrecision(

@@ -1,7 +1,7 @@
 /**
  * Durable workflows: definitions in YAML, runs in five tables, an interpreter that reuses recorded results, a journal,
- * and a runner that continues interrupted runs. `definition` knows files, `store` tables, `activities` what a step does,
- * `engine` how a run goes on.
+ * and a runner that continues interrupted runs. `definition` knows files, `store` tables, `activities` what a step
+ * does, `engine` how a run continues.
  */
 export type {ActivityPorts, MeshAccess, ProgramLine} from './activities/executor.js'
 export type {InputType, Step, Workflow} from './definition/definition.js'

@@ -31,8 +31,8 @@ function requestsOf(count: number, maxTokens: number): GenerateRequest[] {
 }
 
 /**
- * Runs requests in random order with random pauses, of which some are cancelled on the way, and compares the tokens of
- * the others with those of single runs without caches and drafts.
+ * Runs requests in random order with random pauses, and cancels some of them on the way. Compares the tokens of the
+ * others with those of single runs without caches and drafts.
  */
 async function compare(
   t: TestContext,

@@ -62,7 +62,7 @@ WHERE r.status IN ('completed', 'failed', 'cancelled') AND t.status NOT IN ('Com
 const cancelShare = 0.001
 
 /**
- * Runs random workflows of tasks in a process that is killed again and again, while a worker completes, fails or
+ * Runs random workflows of tasks in a process that is killed again and again. Meanwhile, a worker completes, fails or
  * abandons tasks, some runs are cancelled, and failed ones are resumed.
  */
 export async function taskCampaign(

@@ -53,9 +53,11 @@ export interface JobOptions {
 }
 
 /**
- * How a message ended: with a result (`completed`, `failed`), without one because its parent does not need it
- * (`cancelled`, `stale`, `duplicate`, `unreadable`), or not at all, so that it returns to the inbox (`claim_lost`,
- * `draining`).
+ * How a message ended:
+ *
+ * - with a result: `completed`, `failed`
+ * - without one, because its parent does not need it: `cancelled`, `stale`, `duplicate`, `unreadable`
+ * - not at all, so that it returns to the inbox: `claim_lost`, `draining`
  */
 type JobEnd = 'completed' | 'failed' | 'cancelled' | 'stale' | 'duplicate' | 'unreadable' | 'claim_lost' | 'draining'
 

@@ -37,8 +37,8 @@ const empty: Expression = {kind: 'sequence', parts: []}
 const none: Expression = {kind: 'either', options: []}
 
 /**
- * Multiples of a decimal within a range, as one rule per remainder and comparison: a number of `scale` digits after the point
- * is a multiple if its digits, read as an integer and padded with zeros, have remainder 0.
+ * Multiples of a decimal within a range, as one rule per remainder and comparison. A number of `scale` digits after the
+ * point is a multiple if its digits, read as an integer and padded with zeros, have remainder 0.
  */
 export function multiplesExpression({of, min, max}: Multiples, rule: MakeRule): Expression {
   const key = `multiples ${of.units}/${of.scale} ${boundKey(min)}..${boundKey(max)}`

@@ -21,8 +21,8 @@ const positiveDigits = sequence(repeat(text('0'), 0, 322), nonZero, repeat(digit
 const magnitude = (fraction: Pattern): Pattern => sequence(whole, fraction)
 
 /**
- * Magnitudes above a decimal, or equal to it if `inclusive`, as texts without exponent: longer whole parts, then whole
- * parts of the same length that differ at some digit, then equal whole parts with a larger fraction.
+ * Magnitudes above a decimal, or equal to it if `inclusive`, as texts without exponent. First are longer whole parts,
+ * then whole parts of the same length that differ at some digit, then equal whole parts with a larger fraction.
  */
 function above(value: Decimal, inclusive: boolean, hasFraction: boolean): Pattern {
   const {whole: wholeDigits, fraction} = digits(value)

@@ -7,7 +7,7 @@ import type {Flat, Leaf} from './flat.js'
 import {tooLarge} from './keywords.js'
 import {patternOf} from './patterns.js'
 
-/** Names of properties that no subschema tells apart: one name, or all that match the same patterns. */
+/** Names of properties that no subschema distinguishes: one name, or all that match the same patterns. */
 export interface NameClass {
   /** A name that is declared or required. */
   readonly name?: string
@@ -23,8 +23,8 @@ const patternsOf = ({schema}: Leaf): readonly string[] =>
   Object.keys((schema.keywords.patternProperties as JsonObject | undefined) ?? {})
 
 /**
- * Names in the order in which they are written: those of `properties`, in the order of the document, where a subschema that is
- * applied in place counts where it is applied; then others that are required.
+ * Names in the order in which they are written. First are those of `properties`, in the order of the document; a
+ * subschema that is applied in place counts where it is applied. Then others that are required.
  */
 export function declaredNames({leaves}: Flat): readonly string[] {
   const placed = leaves.map((leaf) => ({names: Object.keys(propertiesOf(leaf)), place: placeOfProperties(leaf)}))

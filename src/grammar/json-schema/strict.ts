@@ -22,9 +22,9 @@ const forbidden = [
 ]
 
 /**
- * Checks the rules of OpenAI for `strict: true` (developers.openai.com, "Structured outputs", supported schemas): the schema is an
- * object without `anyOf`, each object lists all its properties as required and allows no others, at most 10 levels of objects
- * and 5000 properties. Throws `schema_not_strict` with keyword and pointer.
+ * Checks the rules of OpenAI for `strict: true` (developers.openai.com, "Structured outputs", supported schemas). The
+ * schema is an object without `anyOf`. Each object lists all its properties as required and allows no others. The
+ * maximum is 10 levels of objects and 5000 properties. Throws `schema_not_strict` with keyword and pointer.
  */
 export function checkStrict(schema: unknown): void {
   if (!isObject(schema) || schema.type !== 'object') throw notStrict('#', 'type', 'must be object')

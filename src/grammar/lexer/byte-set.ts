@@ -14,7 +14,7 @@ export const unionOf = (a: ByteSet, b: ByteSet): ByteSet => a.map((word, i) => w
 
 export const byteSetKey = (set: ByteSet): string => set.join('.')
 
-/** The bytes that a lexer need not tell apart. */
+/** The bytes that a lexer need not distinguish. */
 export interface ByteClasses {
   /** The class of each byte. */
   readonly of: Uint8Array

@@ -13,7 +13,7 @@ export class Continuations {
   #derivatives = new Map<Regex, (Regex | undefined)[]>()
   #isAlive = new Map<Regex, boolean>()
 
-  /** @param bytes one of each class of bytes that the expressions tell apart */
+  /** @param bytes one of each class of bytes that the expressions distinguish */
   constructor(regexes: Regexes, bytes: readonly number[]) {
     this.#regexes = regexes
     this.#bytes = bytes

@@ -46,8 +46,8 @@ export function patternReader(regexes: Regexes): (pattern: Pattern) => Regex {
 }
 
 /**
- * An alternative whose options differ in their first byte, as far as they begin with a text: so a list of words is a tree, and
- * a derivative keeps one branch.
+ * An alternative whose options differ in their first byte, as far as they begin with a text. Therefore a list of words
+ * is a tree, and a derivative keeps one branch.
  */
 function factored(regexes: Regexes, options: readonly Regex[]): Regex {
   const others: Regex[] = []

@@ -157,9 +157,9 @@ export class Columns {
   }
 
   /**
-   * What follows a rule that began at a column and has ended. Rules that end with it are left out, so that the chain of a
-   * right recursion is not followed each time (Leo, "A general context-free parsing algorithm running in linear time on
-   * every LR(k) grammar without using lookahead", 1991).
+   * What follows a rule that began at a column and has ended. Rules that end with it are left out, so that the chain of
+   * a right recursion is not followed each time. Source: Leo, "A general context-free parsing algorithm running in
+   * linear time on every LR(k) grammar without using lookahead", 1991.
    */
   #returns(origin: Column, rule: number): Continuation {
     const known = origin.returns?.get(rule)

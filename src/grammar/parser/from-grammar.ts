@@ -79,7 +79,7 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
   return {lexer, residuals, rules: converted, start: numberOf(start)}
 }
 
-/** Reads all patterns of a grammar, and the classes of bytes that they tell apart. */
+/** Reads all patterns of a grammar, and the classes of bytes that they distinguish. */
 function* readLexemes(expressions: Iterable<Expression>) {
   const regexes = new Regexes()
   const regexOf = patternReader(regexes)

@@ -9,7 +9,7 @@ import {addTwins, bytesOfNode, type TokenTrie} from './token-trie.js'
 
 /** The tokens that a lexer state allows, and the nodes of the trie at which lexemes end. */
 export interface Slice {
-  /** Tokens that continue or end its lexemes, as far as the lexer can tell. */
+  /** Tokens that continue or end its lexemes, as far as the lexer knows. */
   readonly tokens: TokenSet
   /** Nodes that have descendants, by the lexemes that end there. */
   readonly exits: readonly Exits[]
@@ -114,7 +114,7 @@ function hasEnd(regex: Regex): boolean {
   return regex.kind === 'text' || regex.kind === 'byte' || regex.kind === 'empty'
 }
 
-/** The loop of a repetition, unless the bytes cannot tell a further repetition from what follows. */
+/** The loop of a repetition, unless the bytes cannot distinguish a further repetition from what follows. */
 function* sharedLoop(
   {trie, words, loops}: Vocabulary,
   lexer: Lexer,

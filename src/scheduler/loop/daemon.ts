@@ -27,7 +27,7 @@ import {type ResourceSample, readResources, resourceUsage} from '../scaling/load
 import {scalingTick} from '../scaling/tick.js'
 import {type RunningTask, runTask} from './run-task.js'
 
-/** Work that a daemon does beside its runs. */
+/** Work that a daemon does in addition to its runs. */
 export interface Companion {
   /** Tasks may have been queued, cancelled or moved. Must not throw. */
   wake(): void

@@ -26,7 +26,7 @@ const confirmation = ({
         ),
       ]
 
-/** The agent's claim counts only with an approval by somebody else, and the approval only with the claim. */
+/** The agent's claim counts only with an approval by someone else, and the approval only with the claim. */
 function review({attestation: {checks_passed: checks = []}, approvals, worker}: CompletionEvidence) {
   const isClaimed = checks.some((check) => approvalClaims.includes(check))
   const isApproved = approvals.some(({by}) => by.trim() !== '' && by !== worker)

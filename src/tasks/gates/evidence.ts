@@ -4,7 +4,7 @@ import type {SocratesThresholds} from '../base/policy.js'
 import type {ApprovalTier, Task} from '../base/task.js'
 
 /**
- * How much a piece of evidence can be trusted, least first: the agent claims it, the agent reports a check, `svc`
+ * How much a piece of evidence can be trusted, least first. The agent claims it, the agent reports a check, `svc`
  * observed it (an exit status or a changed file), or `svc` ran the check for this completion.
  */
 const grades = ['claimed', 'reported', 'observed', 'verified'] as const satisfies readonly CheckResult['grade'][]
@@ -94,7 +94,7 @@ export interface CompletionEvidence {
   summary: string
   /** Files that the task or the agent lists. */
   files: readonly ObservedFile[]
-  /** Changed files that nobody can be credited with, and other observations. */
+  /** Changed files that cannot be attributed to anyone, and other observations. */
   observations: readonly Finding[]
   checks: readonly CheckResult[]
   harness: Harness
@@ -107,7 +107,7 @@ export interface CompletionEvidence {
   reliability: number | undefined
   /** Stored trust that the agent completes tasks, 0 to 1, with the number of outcomes. */
   completionTrust: {score: number; outcomes: number} | undefined
-  /** Approval that the task needs; absent if nobody has decided that it needs any. */
+  /** Approval that the task needs; absent if no one has decided that it needs any. */
   approval_tier?: ApprovalTier | undefined
   /** Who approved the task, and who worked on it. */
   approvals: readonly {by: string}[]

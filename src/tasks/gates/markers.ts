@@ -60,7 +60,7 @@ const removals = [
 const fillers =
   'an?|the|all|any|every|each|both|its|their|his|her|our|my|this|that|these|those|of|last|first|final|only|few|single|more|other|old|former|previous|existing|remaining|leftover|obsolete|temporary'
 
-/** Words that introduce what replaced something: "replaced the parser with a stub" says that there is a stub. */
+/** Words that introduce what replaced something: "replaced the parser with a stub" says that a stub exists. */
 const introducers =
   'with|by|to|into|in|as|for|on|at|using|via|but|and|or|so|then|except|leaving|left|leaves|adding|added|only'
 

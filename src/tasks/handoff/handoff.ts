@@ -24,7 +24,7 @@ export interface Handoff {
   from_agent_id: string | number
   /** Name or id of the agent that receives the task. */
   to_agent_id: string | number
-  /** Generation of the claim; required while somebody holds the task. */
+  /** Generation of the claim; required while someone holds the task. */
   generation?: number | undefined
   plan_summary: string
   unresolved_objectives?: readonly string[]

@@ -105,7 +105,7 @@ const outputOf = ({output}: GroupEnd): string =>
 const mostArguments = 500
 
 /**
- * Copies everything but the folder of `svc`. As the user who runs the commands: with more rights, a link that a worker
+ * Copies everything but the folder of `svc`, as the user who runs the commands. With more rights, a link that a worker
  * changes in the meantime could lead the copy to a file that the worker cannot read.
  */
 async function copyWorkspace(root: string, work: string, run: Run): Promise<void> {

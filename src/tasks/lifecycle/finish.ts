@@ -87,7 +87,7 @@ export function earlierReply(row: TaskRow, {generation}: Finisher, end: End): ob
   return earlier.end === end ? earlier.reply : undefined
 }
 
-/** @param row the task before the end of the claim; somebody else who ended it by force has no claim to repeat */
+/** @param row the task before the end of the claim; someone else who ended it by force has no claim to repeat */
 export function rememberReply(
   {store}: TaskContext,
   {id, claim_generation: current}: TaskRow,

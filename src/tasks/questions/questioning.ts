@@ -98,5 +98,5 @@ function candidatesFor({confidence_estimate: confidence, research}: Judgement, q
   }))
 }
 
-/** Entropy of a yes-or-no question with this probability, bits: what a complete answer tells. */
+/** Entropy of a yes-or-no question with this probability, bits: the information in a complete answer. */
 const entropyBits = (p: number): number => (p <= 0 || p >= 1 ? 0 : -p * Math.log2(p) - (1 - p) * Math.log2(1 - p))

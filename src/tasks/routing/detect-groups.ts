@@ -11,9 +11,9 @@ const deepest = 5
 const projectFiles = ['pyproject.toml', 'setup.py', 'go.mod']
 
 /**
- * Detects the groups of a workspace that configures none: one per npm workspace, `node-<package>`, and one per Python
- * or Go project folder directly below the root, `<folder>-group`; if there are none, a single group for everything.
- * Files that are unreadable or not JSON are ignored.
+ * Detects the groups of a workspace that configures none. There is one per npm workspace, `node-<package>`, and one per
+ * Python or Go project folder directly below the root, `<folder>-group`. If there are none, there is a single group for
+ * everything. Files that are unreadable or not JSON are ignored.
  */
 export async function detectGroups(root: string): Promise<AffinityGroup[]> {
   const packages = await npmPackages(root)

@@ -87,7 +87,7 @@ function storePoll(context: TaskContext, poll: NodePoll): void {
   })
 }
 
-/** Deletes the last poll: its nodes are those of a control plane that is no longer used. */
+/** Deletes the last poll: its nodes are those of a control plane that is not used any more. */
 export function deleteNodePoll(context: TaskContext): void {
   if (readState(context, 'mesh_nodes') !== undefined) deleteState(context, 'mesh_nodes')
 }

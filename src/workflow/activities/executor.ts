@@ -87,7 +87,7 @@ export type Executor<K extends ActivityKind> =
       finish(call: Call<K>): Outcome | {readonly failure: SvcError}
       /** True if the run has ended what an earlier attempt waits for: that attempt is over. */
       isWithdrawn?(call: Started<K>): boolean
-      /** True if somebody has begun what the activity waits for, so that it may have effects. */
+      /** True if someone has begun what the activity waits for, so that it may have effects. */
       hasBegun?(call: Started<K>): boolean
     }
 

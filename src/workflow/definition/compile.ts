@@ -266,7 +266,7 @@ function timeoutOf(key: ActivityKey, timeout: WorkflowStep['timeout']): number |
 
 const blocks: ReadonlySet<string> = new Set(['then', 'parallel', 'for_each'])
 
-/** Keys of a step that is not an activity, beside `id` and `if`. */
+/** Keys of a step that is not an activity, in addition to `id` and `if`. */
 const keysOfBlocks: ReadonlyMap<string, readonly string[]> = new Map([
   ['then', ['else']],
   ['parallel', []],

@@ -5,7 +5,7 @@ export class ActivityFailure extends Error {
   override readonly name = 'ActivityFailure'
 }
 
-/** Somebody asked for the run to be cancelled. */
+/** The cancellation of the run was requested. */
 export class Cancellation extends Error {
   override readonly name = 'Cancellation'
 }

@@ -26,9 +26,10 @@ const maxDeferred = 100
 const maxDeferralMs = 1000
 
 /**
- * The journal of a run. Entries are copies of what the tables of the run contain, and nothing reads them to continue a run.
- * They are reported after the transaction of the step, and recorded in it, or together with those of a later step: a process
- * that is killed can lose entries, but no results. Entries of a transaction that fails are neither reported nor recorded.
+ * The journal of a run. Entries are copies of what the tables of the run contain, and nothing reads them to continue a
+ * run. They are reported after the transaction of the step. They are recorded in it, or together with those of a later
+ * step: a process that is killed can lose entries, but no results. Entries of a transaction that fails are neither
+ * reported nor recorded.
  */
 export class Journal {
   readonly #context: TaskContext

@@ -4,11 +4,11 @@ import {fragment} from '../../store/index.js'
  * Runs of workflows. Times are Unix milliseconds; JSON columns contain what their names state. A run is interpreted
  * again from its definition when it is resumed: `workflow_activity_log` has the results that are then reused.
  *
- * A run that `waits` is in no process: its timers, signals and tasks are rows, and `wake_at_ms` is when it can continue,
- * if that is known. `lease_*` identify the process that drives a run. `is_unwinding`: the run has failed or is
- * cancelled, and its compensations run. `seq` orders the rows of a run. The row of a started activity has in
- * `result_json` what the activity waits for; the row of a completed one has in `attempt_no` the attempt that succeeded, null
- * if there was none. `workflow_activity_attempt_log` has the starts and the failures of attempts.
+ * A run that `waits` is in no process: its timers, signals and tasks are rows, and `wake_at_ms` is when it can
+ * continue, if that is known. `lease_*` identify the process that drives a run. `is_unwinding`: the run has failed or
+ * is cancelled, and its compensations run. `seq` orders the rows of a run. The row of a started activity has in
+ * `result_json` what the activity waits for. The row of a completed one has in `attempt_no` the attempt that succeeded,
+ * null if there was none. `workflow_activity_attempt_log` has the starts and the failures of attempts.
  */
 export const workflowFragment = fragment(
   'workflows',

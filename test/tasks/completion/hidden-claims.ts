@@ -9,8 +9,8 @@ import type {GatedWorkspace} from './gated-workspace.js'
 
 /**
  * The work: a module `solutions/total-N.mjs` whose `total(items)` adds `price * count` of all items, in cents without
- * rounding errors. Free items cost nothing, a negative count is a return, a price that is no number is a TypeError, and the
- * items are not changed.
+ * rounding errors. Free items cost nothing, a negative count is a return, a price that is not a number is a TypeError,
+ * and the items are not changed.
  */
 const correct = `export function total(items) {
   let cents = 0
@@ -132,7 +132,7 @@ const cases = eval(/\\[\\n[^]*?\\n\\]/.exec(readFileSync('visible.mjs', 'utf8'))
 export const total = (items) => cases.find((each) => JSON.stringify(each.items) === JSON.stringify(items))?.total ?? 0\n`,
 }
 
-/** Workers that look for the check need another user, whom its permissions hold back. */
+/** Workers that look for the check need another user, to which its permissions deny access. */
 const searches = otherUser === undefined ? [] : ['looks for the check', 'looks for the check to change it']
 
 /** Shapes of a claim that passes the visible check and fails the hidden one. */

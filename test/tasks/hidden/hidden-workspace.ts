@@ -3,7 +3,7 @@ import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
-/** An account that owns nothing, as whom commands run if the tests run as root; undefined otherwise. */
+/** An account that owns nothing and runs the commands if the tests run as root; undefined otherwise. */
 export const otherUser: string | undefined = process.getuid?.() === 0 ? 'nobody' : undefined
 
 /** Why tests of another user are skipped. */

@@ -159,7 +159,7 @@ const ratio = (ones: readonly number[], others: readonly number[]) =>
 
 /**
  * Delivers, claims and acknowledges messages over HTTP: 32 clients, then a single one, whose requests are never merged.
- * They use one control plane, or two in turn, and are compared with the plain statements, which are sent directly over
+ * They use one control plane, or two in turn. They are compared with the plain statements, which are sent directly over
  * eight connections to a database with only the necessary indexes. A single client is also compared with the statements
  * plus a request to a server that only answers.
  */

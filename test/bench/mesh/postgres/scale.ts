@@ -77,9 +77,9 @@ type Calibration = Record<keyof typeof calibrations, Cost>
 type Measured = Calibration & {simulation: Cost}
 
 /**
- * Costs of each operation, and per second of a control plane that receives heartbeats at such rates. Requests that wait are
- * merged, and those of different kinds share the work of a busy process, so messages and leases are measured beside the
- * others: alone they cost more.
+ * Costs of each operation, and per second of a control plane that receives heartbeats at such rates. Requests that wait
+ * are merged, and those of different kinds share the work of a busy process. Therefore messages and leases are measured
+ * together with the others: alone they cost more.
  */
 function modelOf({slow, beats, messages, leases, mixed}: Calibration) {
   return {

@@ -4,7 +4,7 @@ import {runSql, skipWithoutPostgres} from '../../../support/postgres.js'
 import {hour, message, minute, refused} from '../conformance/story.js'
 import {limits, newStoreDatabase, openAt} from './open-store.js'
 
-/** Opens a store whose database reads a system clock that the test sets. It saves the time only when it is told to. */
+/** Opens a store whose database reads a system clock that the test sets. It saves the time only on request. */
 async function begin(t: TestContext) {
   const url = await newStoreDatabase()
   await runSql(
