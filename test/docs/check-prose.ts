@@ -1,10 +1,14 @@
-/** Checks the prose of the project, for `npm run lint`: guides, help, manual, errors and settings; and the links of all pages. */
+/**
+ * Checks the prose of the project, for `npm run lint`: guides, examples, help, manual, errors, settings, descriptions of
+ * contracts and comments; and the links of all pages.
+ */
 import {readdirSync, readFileSync} from 'node:fs'
 import {loadCommands} from '../../src/cli/package.js'
 import {settingTables} from '../../src/config/index.js'
 import {explainErrors} from '../../src/errors/index.js'
 import {explainDiagnostics} from '../../src/lang/index.js'
 import {projectFile} from '../support/project.js'
+import {commentsOf} from './comments.js'
 import {linkFindings, pagesBelow} from './links.js'
 import {proseFindings, summaryFindings, type Text} from './prose.js'
 
@@ -27,6 +31,22 @@ function paragraphs(path: string): Text[] {
   return [...text.matchAll(/(?:.+\n?)+/g)].map(({0: paragraph, index}) => ({
     place: `${path}:${text.slice(0, index).split('\n').length}`,
     text: paragraph,
+  }))
+}
+
+const filesBelow = (folder: string, ending: RegExp): string[] =>
+  readdirSync(projectFile(folder), {recursive: true, encoding: 'utf8'})
+    .filter((file) => ending.test(file) && !/node_modules|generated/.test(file))
+    .map((file) => `${folder}/${file}`)
+
+const comments = (path: string): Text[] => commentsOf(path, readFileSync(projectFile(path), 'utf8'))
+
+/** The descriptions of a JSON document. */
+function descriptions(path: string): Text[] {
+  const text = readFileSync(projectFile(path), 'utf8')
+  return [...text.matchAll(/"description": ("(?:[^"\\]|\\.)*")/g)].map(({1: json = '""', index}) => ({
+    place: `${path}:${text.slice(0, index).split('\n').length}`,
+    text: JSON.parse(json) as string,
   }))
 }
 
@@ -68,7 +88,9 @@ const findings = [
     verbs,
   ),
   ...proseFindings([
-    ...[...guides, ...pages].flatMap(paragraphs),
+    ...[...guides, ...pages, ...filesBelow('examples', /\.md$/)].flatMap(paragraphs),
+    ...['src', 'commands', 'test'].flatMap((folder) => filesBelow(folder, /\.ts$/)).flatMap(comments),
+    ...filesBelow('contracts', /\.json$/).flatMap(descriptions),
     ...helpTexts,
     ...errorTexts,
     ...diagnosticTexts,
