@@ -1,6 +1,6 @@
 /**
- * Marks stand for special tokens in grammars and in the texts of replies. A mark is a number; its character is a lone surrogate
- * and its bytes are those of that code point, which are not valid UTF-8. So no text and no pattern contains a mark.
+ * Marks stand for special tokens in grammars and in the texts of replies. A mark is a number; its character is a lone surrogate,
+ * and its bytes never occur in UTF-8. So no text and no pattern contains a mark, and tokens with such bytes are never text.
  */
 export const mostMarks = 0x800
 
@@ -15,9 +15,15 @@ export function markOf(character: string): number | undefined {
 }
 
 export function bytesOfMark(mark: number): Uint8Array {
-  const point = first + mark
-  return Uint8Array.of(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 0x3f), 0x80 | (point & 0x3f))
+  const digits = [...String(mark).padStart(4, '0')].map((digit) => firstUnused + Number(digit))
+  return Uint8Array.of(0xff, ...digits)
 }
+
+/** The bytes from this one on occur in no character. */
+const firstUnused = 0xf5
+
+/** Whether bytes could be part of a mark, and thus of no text. */
+export const hasBytesOfMarks = (bytes: Uint8Array): boolean => bytes.some((byte) => byte >= firstUnused)
 
 /** The bytes of a text in which characters stand for marks. */
 export function bytesOfMarked(text: string): Uint8Array {

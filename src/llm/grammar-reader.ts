@@ -7,6 +7,7 @@ import {
   bytesOfMark,
   createTokenTrie,
   type Grammar,
+  hasBytesOfMarks,
   LruCache,
   readTokenTrie,
   type Steps,
@@ -80,7 +81,7 @@ export class GrammarReader {
 async function readVocabulary(options: GrammarReaderOptions): Promise<Uint8Array> {
   const {model, sources, folder, ends} = options
   const build = () => writeTokenTrie(createTokenTrie(tokensOf(options)))
-  const recipe = `${trieFormat} with marks, without ${[...ends].sort((a, b) => a - b)}`
+  const recipe = `${trieFormat} with marks of 5 bytes, without ${[...ends].sort((a, b) => a - b)}`
   try {
     const entry = await derivedFiles({folder, kind: 'converted', model, sources, recipe}, (partial) =>
       writeFile(join(partial, trieFile), build()),
@@ -96,13 +97,16 @@ async function readVocabulary(options: GrammarReaderOptions): Promise<Uint8Array
 
 function tokensOf({tokenizer, ends}: GrammarReaderOptions): TokenBytes {
   const marks = marksOf(tokenizer, ends)
-  const bytesOf = (token: number) => {
-    const mark = marks.get(token)
-    return mark === undefined ? undefined : bytesOfMark(mark)
-  }
+  const specials = specialsOf(tokenizer)
   return {
     size: tokenizer.size,
-    bytes: (token) => (ends.has(token) || specialsOf(tokenizer).has(token) ? bytesOf(token) : tokenizer.bytes(token)),
+    bytes(token) {
+      const mark = marks.get(token)
+      if (mark !== undefined) return bytesOfMark(mark)
+      if (ends.has(token) || specials.has(token)) return undefined
+      const bytes = tokenizer.bytes(token)
+      return hasBytesOfMarks(bytes) ? undefined : bytes
+    },
   }
 }
 

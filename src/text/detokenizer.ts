@@ -16,11 +16,17 @@ export interface IncrementalDecoder {
 
 /**
  * Decodes tokens to exactly their bytes, whatever precedes them. A tokenizer's own decoder may omit a space at the start of a
- * text.
+ * text. Special tokens have no text.
  */
-export function createByteDecoder({bytes}: Pick<Tokenizer, 'bytes'>): IncrementalDecoder {
+export function createByteDecoder(
+  {bytes}: Pick<Tokenizer, 'bytes'>,
+  specials: ReadonlySet<number>,
+): IncrementalDecoder {
   const decoder = new TextDecoder('utf-8', {ignoreBOM: true})
-  return {push: (token) => decoder.decode(bytes(token), {stream: true}), flush: () => decoder.decode()}
+  return {
+    push: (token) => (specials.has(token) ? '' : decoder.decode(bytes(token), {stream: true})),
+    flush: () => decoder.decode(),
+  }
 }
 
 /**

@@ -27,7 +27,7 @@ export class OutputText {
     this.#marks = marks
     this.#tokenizer = tokenizer
     this.#specials = specialsOf(tokenizer)
-    this.#detokenizer = isExact ? createByteDecoder(tokenizer) : new Detokenizer(tokenizer, prompt)
+    this.#detokenizer = isExact ? createByteDecoder(tokenizer, this.#specials) : new Detokenizer(tokenizer, prompt)
     this.#stops = new StopMatcher(stop)
   }
 
