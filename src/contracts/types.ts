@@ -3050,6 +3050,15 @@ export interface A2AAckV1 {
   dead_lettered: boolean
 }
 
+export interface Task {
+  id: number
+  display_id: string
+  status: string
+  agent_name: string
+  description: string
+  [k: string]: unknown
+}
+
 /** Result of svc mcp config --json. */
 export interface McpConfigV1 {
   /** Null without --client. */

@@ -1,6 +1,6 @@
 /**
- * Tasks that run on other nodes of a mesh: the claimer, which sends tasks of a workspace and accepts their results; the
- * worker, which runs the tasks of other machines; and the poller, which keeps the list of nodes.
+ * Tasks that run on other nodes of a mesh. The claimer sends tasks of a workspace and accepts their results. The worker runs
+ * the tasks of other machines. The poller keeps the list of nodes.
  */
 
 export {awaitPlacement} from './claimer/await-placement.js'

@@ -12,8 +12,8 @@ export interface FileUser {
 }
 
 /**
- * The other processes that have a file or directory open, or one of several, as far as this user may see them: from `/proc` on Linux, from `lsof` on other
- * Unix systems. Empty where neither exists.
+ * The other processes that have a file or directory open, or one of several, as far as this user may see them. They are found
+ * in `/proc` on Linux, and with `lsof` on other Unix systems. Empty where neither exists.
  */
 export async function usersOf(path: string | readonly string[]): Promise<FileUser[]> {
   const targets = await Promise.all([path].flat().map((each) => realpath(each).catch(() => each)))

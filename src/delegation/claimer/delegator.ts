@@ -128,7 +128,7 @@ class DelegatorLoop {
         this.#endMoved()
         this.#begin()
       } catch (error) {
-        // The next call tries again; a daemon that cannot go on ends by itself.
+        // The next call tries again; a daemon that cannot continue ends.
         claimerLog().debug({err: error}, 'cannot look for tasks to delegate')
       }
     })

@@ -28,7 +28,7 @@ export interface CallFormat {
   readonly name: string
   /** What precedes the first call. */
   readonly open: string
-  /** The beginning of `open`, and of `prefix` if it is longer, by which a call is told from text. */
+  /** The beginning of `open`, and of `prefix` if it is longer, which distinguishes a call from text. */
   readonly trigger: string
   /** Whether a call must be at the start of a reply. */
   readonly isFirst?: boolean

@@ -120,7 +120,7 @@ export class TaskRun {
     })
   }
 
-  /** The processes of the run have ended, whoever holds the task now. */
+  /** The processes of the run have ended, even if another run holds the task now. */
   forgetProcess(): void {
     this.context.store.run('UPDATE orch_tasks SET run_process = NULL WHERE id = ?', [this.task.id])
   }

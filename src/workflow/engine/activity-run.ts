@@ -57,7 +57,7 @@ export class ActivityRun {
     if (cached !== undefined) return this.#useCached(cached.result_json)
     const {maxAttempts, continuesOnError} = this.#step
     const {isOpen = false, failures: earlierFailures = 0} = this.#log.attemptOf(key) ?? {}
-    // A wait that was interrupted goes on: nothing of it is repeated.
+    // A wait that was interrupted continues: nothing of it is repeated.
     const continues = this.#executor.type === 'wait' && isOpen && !this.#executor.isWithdrawn?.(this.#base)
     // Failures before a wait count: the run has left the process since. Every resumption of a failed step begins again.
     const failed = continues ? earlierFailures % maxAttempts : 0

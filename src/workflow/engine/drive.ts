@@ -200,7 +200,7 @@ class Driver {
     const execution = this.#execution(run)
     const end = run.cancel_requested_at_ms === null ? 'failed' : 'cancelled'
     try {
-      // Tasks of compensations, which an earlier process has submitted, go on.
+      // Tasks of compensations, which an earlier process has submitted, continue.
       if (this.#run.is_unwinding === 0) execution.log.write(() => withdrawTasks(this.#context, run_id, reason))
       await execution.steps(signal).catch((error: unknown) => {
         if (!(error instanceof NotReached || error instanceof ActivityFailure)) throw error

@@ -23,7 +23,7 @@ import {hasSucceeded, RunLog, type RunLogOptions} from './run-log.js'
 import {together} from './together.js'
 import type {Waits} from './waits.js'
 
-/** What an execution needs beside the run. */
+/** What an execution needs in addition to the run. */
 export interface ExecutionOptions extends RunLogOptions {
   readonly ports: ActivityPorts
   readonly waits: Waits
@@ -275,7 +275,7 @@ export class Execution {
     return null
   }
 
-  /** While results are only collected, a missing one does not end what is beside it. */
+  /** While results are only collected, a missing one does not end what runs next to it. */
   #limits(limit: number, {signal}: Frame): Parameters<typeof together>[1] {
     return {limit, signal, visitsAll: this.#run.is_unwinding === 1}
   }

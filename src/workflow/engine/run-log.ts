@@ -27,7 +27,7 @@ export interface RunLogOptions {
   readonly journal: Journal
   /** Owner of the lease of the run. */
   readonly owner: string
-  /** Called when somebody has asked for the run to be cancelled. */
+  /** Called when the run shall be cancelled. */
   readonly onCancel: () => void
 }
 

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {packageRoot} from '../../../files/index.js'
 import {accelerators, hardCapabilities} from '../../protocol/meets-requirements.js'
-import {maxAttempts, maxDeadPerClaim, sameAttempt} from '../message-rows.js'
+import {maxAttempts, sameAttempt} from '../message-rows.js'
 
 /** Difference between the clock and its last saved time from which the clock leaps, ms. */
 const leapAtMs = 5000
@@ -19,7 +19,6 @@ const variables: Readonly<Record<string, string | number>> = {
   leap_ms: leapAtMs,
   untrusted_ms: untrustedMs,
   max_attempts: maxAttempts,
-  max_dead_per_claim: maxDeadPerClaim,
   same_attempt: sameAttempt,
   accelerators: listOf(accelerators),
   hard_capabilities: listOf(hardCapabilities),
