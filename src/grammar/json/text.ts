@@ -1,3 +1,4 @@
+import {isDeepStrictEqual} from 'node:util'
 import type {Expression, Pattern} from '../grammar.js'
 import {
   anyText,
@@ -68,7 +69,8 @@ function body(pattern: Pattern): Pattern {
         const point = each.codePointAt(0)!
         return pattern.ranges.some(([from, to]) => from <= point && point <= to)
       })
-      if (special.length === escapes.length && common.length === plain.length) return anyBodyCharacter
+      const isAny = special.length === escapes.length && isDeepStrictEqual(common, plain)
+      if (isAny) return anyBodyCharacter
       return either(characters(common), ...special.map(spelling))
     }
     case 'sequence':

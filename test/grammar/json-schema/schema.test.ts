@@ -37,6 +37,7 @@ const scalars: readonly Case[] = [
     ['a', '😀', 'abcd'],
   ],
   ['a pattern anywhere', {type: 'string', pattern: 'b+'}, ['b', 'abbc'], ['', 'ac']],
+  ['a class without one character', {type: 'string', pattern: '^[^ ]+$'}, ['ab', '"', '!'], ['a b', ' ', '']],
   ['an anchored pattern', {type: 'string', pattern: '^a(b|c)*$'}, ['a', 'abcb'], ['ba', 'ad']],
   ['anchors in alternatives', {type: 'string', pattern: '(^|,)x($|;)'}, ['x', 'a,x', 'x;b'], ['ax', 'x,', 'xx']],
   ['lookahead', {type: 'string', pattern: '^(?!.*--)(?=.*\\d)[a-z0-9-]+$'}, ['a-1', '1'], ['a--1', 'abc', '']],
