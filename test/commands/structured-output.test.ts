@@ -180,7 +180,7 @@ describe('structured output', {skip: skipWithout('stories260K')}, () => {
     assert.match((await generate(['--grammar', 'answer.gbnf', 'Once'])).stdout, /^(yes|no)\n$/)
     const failures: readonly [readonly string[], number, RegExp][] = [
       [['--schema', 'bad.json', 'Once'], 1, /Cannot parse bad.json/],
-      [['--schema', '-', '-'], 2, /Standard input cannot be both/],
+      [['--schema', '-', '-'], 2, /Standard input can be only one of/],
       [['--regex', 'a', '--choice', 'b', 'Once'], 2, /--choice/],
       [['--regex', '(a)\\1', 'Once'], 2, /cannot be enforced/],
     ]
