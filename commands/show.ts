@@ -1,5 +1,4 @@
-import {Args} from '@oclif/core'
-import {formatModel, ignoreConfigKeyFlag, SpeechCommand} from '../src/cli/index.js'
+import {formatModel, ignoreConfigKeyFlag, installedModelArg, SpeechCommand} from '../src/cli/index.js'
 
 export default class Show extends SpeechCommand<typeof Show> {
   static override summary = 'Show family, size, memory and licence of a model.'
@@ -10,12 +9,7 @@ each precision. The precision is the one that the other commands choose on this 
     '<%= config.bin %> <%= command.id %> Qwen/Qwen2.5-0.5B-Instruct',
     '<%= config.bin %> <%= command.id %> ./runs/r7 --json | jq .context_length',
   ]
-  static override args = {
-    model: Args.string({
-      description: 'Directory, whisper.cpp file or name of a model on this machine.',
-      required: true,
-    }),
-  }
+  static override args = {model: installedModelArg}
   static override flags = {'ignore-config-key': ignoreConfigKeyFlag}
 
   async run(): Promise<void> {

@@ -1,5 +1,4 @@
-import {Args} from '@oclif/core'
-import {formatModel, ignoreConfigKeyFlag, SpeechCommand} from '../../src/cli/index.js'
+import {formatModel, ignoreConfigKeyFlag, installedModelArg, SpeechCommand} from '../../src/cli/index.js'
 import {Exit} from '../../src/errors/index.js'
 
 export default class ModelCheck extends SpeechCommand<typeof ModelCheck> {
@@ -11,12 +10,7 @@ not supported. Exits with status 1 if the model cannot be run. To check what a m
     '<%= config.bin %> <%= command.id %> ./models/mine',
     '<%= config.bin %> <%= command.id %> acme/llama --json | jq -r .problems[].message',
   ]
-  static override args = {
-    model: Args.string({
-      description: 'Directory, whisper.cpp file or name of a model on this machine.',
-      required: true,
-    }),
-  }
+  static override args = {model: installedModelArg}
   static override flags = {'ignore-config-key': ignoreConfigKeyFlag}
 
   async run(): Promise<void> {

@@ -69,7 +69,14 @@ export {
 } from './mesh-text.js'
 export {formatHistory, formatInbox} from './message-text.js'
 export {formatModel, languageModelFacts} from './model-facts.js'
-export {baseFlags, chatFlags, ignoreConfigKeyFlag, modelFlag, withoutBaseSwitch} from './model-flag.js'
+export {
+  baseFlags,
+  chatFlags,
+  ignoreConfigKeyFlag,
+  installedModelArg,
+  modelFlag,
+  withoutBaseSwitch,
+} from './model-flag.js'
 export {formatModels, listModels} from './model-list.js'
 export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'

@@ -1,4 +1,4 @@
-import {Flags} from '@oclif/core'
+import {Args, Flags} from '@oclif/core'
 import {inGroup} from './flag-groups.js'
 
 /** The language model of a command that has no default. */
@@ -6,6 +6,12 @@ export const modelFlag = Flags.string({
   char: 'm',
   description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',
   helpValue: 'MODEL',
+  required: true,
+})
+
+/** The language or speech model that a command describes. */
+export const installedModelArg = Args.string({
+  description: 'Directory, whisper.cpp file or name of a model on this machine.',
   required: true,
 })
 
