@@ -112,3 +112,4 @@ try {
   rmSync(next, {recursive: true, force: true})
 }
 if (!isSame || !existsSync(join(root, 'oclif.manifest.json'))) run(join(dist, 'src/cli/declarations.js'))
+run(join(dist, 'src/help/write-index.js'))

@@ -32,7 +32,7 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
   ['MESH', ['mesh']],
   [
     'CONFIGURATION AND HELP',
-    ['init', 'config', 'contracts', 'doctor', 'bench', 'explain', 'completion', 'help', 'version'],
+    ['ask', 'init', 'config', 'contracts', 'doctor', 'bench', 'explain', 'completion', 'help', 'version'],
   ],
 ]
 

@@ -130,7 +130,7 @@ function fit(natural: readonly number[], columns: readonly Shown[], available: n
  * Wraps a text between words into lines of at most `width` characters. A longer word is split if another column follows;
  * otherwise it gets its own line.
  */
-function wrap(text: string, width: number, isFollowed: boolean): string[] {
+export function wrap(text: string, width: number, isFollowed: boolean): string[] {
   if (text.length <= width) return [text]
   const lines: string[] = []
   for (const word of text.split(' ').flatMap((word) => (isFollowed ? pieces(word, width) : [word]))) {

@@ -735,6 +735,32 @@ export interface DoctorV1 {
   result: 'ok' | 'failed'
 }
 
+/** Result of svc ask --json. */
+export interface AskV1 {
+  question: string
+  /** What the configured model wrote from the passages; null without a model, or if it says that they do not answer the question. */
+  answer: null | {
+    model: string
+    /** Answer, with the numbers of passages in brackets, from 1. */
+    text: string
+    /** Commands that the model wrote and that do not exist; [removed] in the text. */
+    removed: string[]
+  }
+  /** Passages that fit the question, from different pages, the best first. */
+  passages: {
+    /** File of the package, such as docs/listen.md, or the command that prints the passage. */
+    page: string
+    /** Titles of the passage, the outermost first. */
+    headings: string[]
+    /** Part of the passage that answers the question, as Markdown. */
+    text: string
+    /** Commands of svc in the text. */
+    commands: string[]
+    /** How well it fits, in relation to the other passages only. */
+    score: number
+  }[]
+}
+
 /** Result of svc explain --json: the specified code, or all codes. */
 export interface ExplainV1 {
   codes: {

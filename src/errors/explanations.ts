@@ -118,6 +118,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The argument is neither an error code nor a diagnostic code.',
     {code: 'audio_unrecognised', suggestion: 'audio_unrecognized'},
   ],
+  question_unknown: 'No passage of the documentation has enough of the words of the question.',
   stdin_not_utf8: ['The command reads text, and the input has another encoding or is binary.', {offset: 412}],
   stdin_used_twice: 'A program reads its standard input once, so only one of these can be -.',
   tool_choice_unknown: [

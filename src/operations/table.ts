@@ -7,6 +7,7 @@ import {contextOperations} from './rows/context.js'
 import {doubtOperations} from './rows/doubt.js'
 import {fileOperations} from './rows/files.js'
 import {handoffOperations} from './rows/handoff.js'
+import {helpOperations} from './rows/help.js'
 import {journeyOperations} from './rows/journeys.js'
 import {meshOperations} from './rows/mesh.js'
 import {messageOperations} from './rows/messages.js'
@@ -43,6 +44,7 @@ export const operations: readonly Operation[] = [
   ...meshOperations,
   ...benchmarkOperations,
   ...skillOperations,
+  ...helpOperations,
 ]
 
 const byName = new Map(operations.map((each) => [each.name, each]))

@@ -51,6 +51,10 @@ export const commandErrors = rows(() => ({
       `Unknown error or diagnostic code ${p.code}.${didYouMean(p.suggestion)}`,
     hint: 'Run `svc explain` to list the groups of codes.',
   }),
+  question_unknown: notFound({
+    message: () => 'I do not know: nothing in the documentation of svc fits this question.',
+    hint: 'Use other words, or run `svc --help` to list the commands.',
+  }),
   stdin_not_utf8: usage({
     message: (p: {offset: number}) => `Standard input is not UTF-8 text: byte ${p.offset} is invalid.`,
     hint: 'Convert the input to UTF-8, for example with `iconv -f ISO-8859-1 -t UTF-8`.',

@@ -108,6 +108,7 @@ export const needs = (what: string): NotRun => ({notRun: `It needs ${what}.`})
 export const hintCases: Partial<Record<ErrorCode, HintCase | NotRun | readonly HintCase[]>> = {
   command_unknown: {steps: ['genrate'], prints: /USAGE/},
   code_unknown: {steps: ['explain nope'], prints: /^parse +\d/m},
+  question_unknown: {steps: ['ask how do I bake bread'], prints: /USAGE/},
   stdin_not_utf8: {
     input: Buffer.from('Caf\u00e9', 'latin1'),
     steps: ['orch submit - --processor external'],

@@ -41,6 +41,8 @@ async function readText(path: string): Promise<ShownText> {
 
 /** Names of commands in texts that do not ask the reader to run them. */
 export const mentions: Readonly<Record<string, readonly string[]>> = {
+  // Places of passages.
+  'src/help/passages.ts': ['svc explain', 'svc explain', 'svc explain'],
   'src/app-server/explorer.ts': ['svc db', 'svc db'],
   'src/cli/completion/scripts.ts': ['svc completion', 'svc completion', 'svc completion'],
   'src/lang/emit/functions-prelude.ts': ['svc db'],

@@ -1,0 +1,78 @@
+import {SvcError} from '../errors/index.js'
+import type {Ask} from '../inference-client/index.js'
+import {commandsIn, withoutUnknownCommands} from './commands-in.js'
+import {excerptFor} from './excerpt.js'
+import {type HelpIndex, readIndex} from './index-file.js'
+import {type Commands, readCommands} from './manifest.js'
+import {type FoundPassage, Library} from './passages.js'
+import {namesProduct, search} from './search.js'
+import {writtenBy} from './write-answer.js'
+
+/** An answer that a model has written from passages. */
+export interface WrittenAnswer {
+  text: string
+  /** Commands that the model had invented. In the text, each is replaced. */
+  removed: string[]
+}
+
+/** Maximum number of passages. */
+const most = 3
+
+/** Coverage of the best passage below which it is about something else. */
+const leastCoverage = 0.5
+/** The same if the question names another product. */
+const leastCoverageOfProduct = 0.85
+/** Score of the best passage below which it is about something else. */
+const leastScore = 8
+
+/** Opens the documentation for questions. Pages are read when they are first needed. */
+export async function openHelp(): Promise<Help> {
+  const [index, commands] = await Promise.all([readIndex(), readCommands()])
+  return new Help(index, commands)
+}
+
+/** The documentation of this version of svc. */
+export class Help {
+  readonly #index
+  readonly #commands
+  readonly #library
+
+  constructor(index: HelpIndex, commands: Commands) {
+    this.#index = index
+    this.#commands = commands
+    this.#library = new Library(commands)
+  }
+
+  /**
+   * Finds the passages that answer a question, the best first, from different pages.
+   * @throws question_unknown if nothing in the documentation fits
+   */
+  async passagesFor(question: string): Promise<FoundPassage[]> {
+    const matches = search(this.#index, question).slice(0, most)
+    const wanted = namesProduct(question) ? leastCoverageOfProduct : leastCoverage
+    if (!matches.some(({coverage, score}) => coverage >= wanted && score >= leastScore))
+      throw new SvcError('question_unknown', {})
+    return Promise.all(
+      matches.map(async ({place, score}) => {
+        const {page, headings, text} = await this.#library.passageAt(place)
+        const excerpt = excerptFor(question, text)
+        return {page, headings, text: excerpt, commands: commandsIn(this.#commands, excerpt), score}
+      }),
+    )
+  }
+
+  /**
+   * Lets a model answer a question from passages, and removes commands that do not exist.
+   * @returns undefined if the model says that the passages do not answer it
+   * @throws what `ask` throws
+   */
+  async written(
+    ask: Ask,
+    question: string,
+    passages: readonly FoundPassage[],
+    signal: AbortSignal,
+  ): Promise<WrittenAnswer | undefined> {
+    const reply = await writtenBy(ask, question, passages, signal)
+    return reply === undefined ? undefined : withoutUnknownCommands(this.#commands, reply)
+  }
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import {readdirSync} from 'node:fs'
+import {describe, it} from 'node:test'
+import {argumentFault, argumentsOf, wordsOf} from '../../src/help/command-line.js'
+import {commandsIn, withoutUnknownCommands} from '../../src/help/commands-in.js'
+import {excerptFor} from '../../src/help/excerpt.js'
+import {openHelp} from '../../src/help/index.js'
+import {readIndex} from '../../src/help/index-file.js'
+import {readCommands} from '../../src/help/manifest.js'
+import {sectionsOf} from '../../src/help/markdown.js'
+import {Library} from '../../src/help/passages.js'
+import {projectFile} from '../support/project.js'
+import {judge, questions, share} from './evaluate.js'
+
+const commands = await readCommands()
+const help = await openHelp()
+
+describe('the sections of a page', () => {
+  it('have the titles above them, and not the comments of code', () => {
+    const page =
+      '# Page\n\nIntroduction.\n\n## Part\n\n```sh\n# comment\n```\n\n### Detail\n\nMore.\n\n## Other\n\nLast.\n'
+    assert.deepEqual(sectionsOf(page), [
+      {headings: ['Page'], text: 'Introduction.'},
+      {headings: ['Page', 'Part'], text: '```sh\n# comment\n```'},
+      {headings: ['Page', 'Part', 'Detail'], text: 'More.'},
+      {headings: ['Page', 'Other'], text: 'Last.'},
+    ])
+  })
+
+  it('are one for each setting', () => {
+    const page =
+      '# Settings\n\n## Log\n\n- `log.filter`, `SVC_LOG`\n\n  Levels.\n\n- `log.format`\n\n  Text or JSON.\n\n## Net\n\nAll.\n'
+    assert.deepEqual(sectionsOf(page), [
+      {headings: ['Settings', 'Log', '`log.filter`, `SVC_LOG`'], text: 'Levels.'},
+      {headings: ['Settings', 'Log', '`log.format`'], text: 'Text or JSON.'},
+      {headings: ['Settings', 'Net'], text: 'All.'},
+    ])
+  })
+})
+
+describe('the arguments of a command', () => {
+  const cases: readonly [line: string, fault: string | undefined][] = [
+    ['svc transcribe a.wav', undefined],
+    ['svc orch tasks --json', undefined],
+    ['svc transcribe a.wav --format srt > a.srt', undefined],
+    ['git diff | svc orch submit - --category review', undefined],
+    ['SVC_LOG=debug svc daemon run', undefined],
+    ['svc --help', undefined],
+    ['svc orch --help', undefined],
+    ['svc -h', 'svc -h is not a command'],
+    ['svc transcrib a.wav', 'svc transcrib a.wav is not a command'],
+    ['svc transcribe a.wav --speaker', '--speaker is not a flag'],
+    ['svc orch approve', 'id is missing'],
+    ['svc nothing --help', 'svc nothing is not a command'],
+  ]
+  for (const [line, fault] of cases)
+    it(`of ${line} ${fault === undefined ? 'can be parsed' : `cannot: ${fault}`}`, () =>
+      assert.equal(argumentFault(commands, argumentsOf(line) ?? []), fault))
+
+  it('are read as a shell reads them', () =>
+    assert.deepEqual(wordsOf(`a 'b c' "d e" f\\ g`), ['a', 'b c', 'd e', 'f g']))
+})
+
+describe('the commands in a text', () => {
+  it('are those of code that can be parsed', () => {
+    const text =
+      'Run `svc orch tasks`, `svc orch tasks`, or `svc orch jobs`.\n\n```console\n$ svc transcribe a.wav | wc\n$ ls\n```\n'
+    assert.deepEqual(commandsIn(commands, text), ['svc transcribe a.wav | wc', 'svc orch tasks'])
+  })
+
+  it('are removed if they do not exist', () => {
+    const text = 'Run `svc orch tasks --all`, `svc transcribe a.wav`, or svc enqueue.\n```\nsvc run --now\n```\n'
+    assert.deepEqual(withoutUnknownCommands(commands, text), {
+      text: 'Run [removed], `svc transcribe a.wav`, or [removed].\n```\n[removed]\n```\n',
+      removed: ['svc orch tasks --all', 'svc enqueue', 'svc run --now'],
+    })
+  })
+})
+
+describe('an excerpt', () => {
+  it('is the whole of a short text', () => assert.equal(excerptFor('b', 'a\n\nb\n\n- c\n- d'), 'a\n\nb\n\n- c\n- d'))
+
+  it('of a long text has the blocks with the words of the question, and the code after them', () => {
+    const filler = Array.from({length: 12}, (_, i) => `Filler ${i}.\n${'x\n'.repeat(3)}x`).join('\n\n')
+    const text = `Start.\n\n${filler}\n\nDelete old recordings:\n\n\`\`\`\n$ rm\n\n$ ls\n\`\`\`\n\n${filler}`
+    const excerpt = excerptFor('remove a recording', text)
+    assert.match(excerpt, /^Start\.\n\n/)
+    assert.match(excerpt, /Delete old recordings:\n\n```\n\$ rm\n\n\$ ls\n```/)
+    assert.ok(excerpt.split('\n').length < 40, excerpt)
+  })
+})
+
+describe('the index of the help', () => {
+  it('has every guide, command and error, where they are', async () => {
+    const library = new Library(commands)
+    const [{places}, passages] = await Promise.all([readIndex(), library.all()])
+    assert.deepEqual(await Promise.all(places.map((place) => library.passageAt(place))), passages)
+    const pages = new Set(places.map(({page}) => page))
+    const left = new Set(['README.md', 'architecture.md', 'benchmarks.md'])
+    for (const name of readdirSync(projectFile('docs')))
+      if (name.endsWith('.md')) assert.equal(pages.has(`docs/${name}`), !left.has(name), name)
+  })
+})
+
+describe('answers', () => {
+  it('are found for misspelled words', async () => {
+    const [first] = await help.passagesFor('how to downlaod a modle')
+    assert.equal(first?.page, 'svc pull --help')
+  })
+
+  it('to a question that names a code explain it', async () => {
+    const [first] = await help.passagesFor('I get daemon_silent, what now?')
+    assert.equal(first?.page, 'svc explain daemon_silent')
+  })
+
+  it('have commands that exist', async () => {
+    const [first] = await help.passagesFor('delete a model')
+    assert.ok(first?.commands.includes('svc rm Qwen/Qwen2.5-0.5B-Instruct'), String(first?.commands))
+  })
+
+  it('are right for as many of the questions as the documentation says', async () => {
+    const judged = await Promise.all(questions.map((question) => judge(help, question)))
+    const foreign = judged.filter(({from}) => from === 'foreign')
+    const own = judged.filter(({from}) => from !== 'foreign')
+    const figures = {
+      page: share(own, ({isPageFound}) => isPageFound),
+      right: share(own, ({isRight}) => isRight),
+      wrong: share(own, ({isWrong}) => isWrong),
+      refused: share(foreign, ({isRight}) => isRight),
+    }
+    const wanted = {page: 0.9, right: 0.65, wrong: 0.02, refused: 0.9}
+    const missed = own.filter(({isPageFound}) => !isPageFound).map(({question}) => question)
+    assert.ok(figures.page >= wanted.page, `${JSON.stringify(figures)}\n${missed.join('\n')}`)
+    assert.ok(figures.right >= wanted.right, JSON.stringify(figures))
+    assert.ok(figures.wrong <= wanted.wrong, JSON.stringify(figures))
+    assert.ok(figures.refused >= wanted.refused, JSON.stringify(figures))
+  })
+})
