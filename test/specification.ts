@@ -805,16 +805,16 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'speech/text/candidates: are sorted by the phrases they contain, and otherwise keep their order',
     ],
     ['the session of a listen response repeats n_best', 'mcp/speech: transcribe a text as a session'],
-    ['SVC_SPEECH_MODEL', 'config/speech: SVC_SPEECH_MODEL sets', 'speech/locate-model: a speech model'],
+    ['SVC_SPEECH_MODEL', 'config/speech: SVC_SPEECH_MODEL sets', 'speech/model/locate-model: a speech model'],
     [
       'SVC_SPEECH_REVISION',
       'config/speech: SVC_SPEECH_REVISION sets',
-      'speech/locate-model: accepts a branch, tag or commit with --revision, in the layout of huggingface_hub',
+      'speech/model/locate-model: accepts a branch, tag or commit with --revision, in the layout of huggingface_hub',
     ],
     [
       'SVC_SPEECH_LANGUAGE',
       'config/speech: SVC_SPEECH_LANGUAGE sets',
-      'speech/session-settings: SVC_SPEECH_LANGUAGE and SVC_SPEECH_TASK',
+      'speech/service/session-settings: SVC_SPEECH_LANGUAGE and SVC_SPEECH_TASK',
     ],
     [
       'SVC_SPEECH_CUDA; the default device is the CPU',
@@ -858,47 +858,47 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'SVC_SPEECH_CONTEXTUAL_BIAS',
       'config/speech: SVC_SPEECH_CONTEXTUAL_BIAS sets',
-      'speech/constraint-settings: is off with SVC_SPEECH_CONTEXTUAL_BIAS=0',
+      'speech/service/constraint-settings: is off with SVC_SPEECH_CONTEXTUAL_BIAS=0',
     ],
     [
       'SVC_SPEECH_SESSION_HOTWORDS',
       'config/speech: SVC_SPEECH_SESSION_HOTWORDS sets',
-      'speech/session-settings: SVC_SPEECH_MAX_BIAS_PHRASES and SVC_SPEECH_SESSION_HOTWORDS',
+      'speech/service/session-settings: SVC_SPEECH_MAX_BIAS_PHRASES and SVC_SPEECH_SESSION_HOTWORDS',
     ],
     [
       'SVC_SPEECH_MAX_BIAS_PHRASES',
       'config/speech: SVC_SPEECH_MAX_BIAS_PHRASES sets',
-      'speech/session-settings: SVC_SPEECH_MAX_BIAS_PHRASES and SVC_SPEECH_SESSION_HOTWORDS',
+      'speech/service/session-settings: SVC_SPEECH_MAX_BIAS_PHRASES and SVC_SPEECH_SESSION_HOTWORDS',
     ],
     [
       'SVC_SPEECH_LOGIT_BIAS_STRENGTH',
       'config/speech: SVC_SPEECH_LOGIT_BIAS_STRENGTH sets',
-      'speech/constraint-settings: has the strength of SVC_SPEECH_LOGIT_BIAS_STRENGTH',
+      'speech/service/constraint-settings: has the strength of SVC_SPEECH_LOGIT_BIAS_STRENGTH',
     ],
     [
       'SVC_SPEECH_LOGIT_BIAS_MAX_TOKENS',
       'config/speech: SVC_SPEECH_LOGIT_BIAS_MAX_TOKENS sets',
-      'speech/constraint-settings: has at most SVC_SPEECH_LOGIT_BIAS_MAX_TOKENS different tokens',
+      'speech/service/constraint-settings: has at most SVC_SPEECH_LOGIT_BIAS_MAX_TOKENS different tokens',
     ],
     [
       'SVC_SPEECH_LOGIT_FORBID_TOKENS',
       'config/speech: SVC_SPEECH_LOGIT_FORBID_TOKENS sets',
-      'speech/constraint-settings: SVC_SPEECH_LOGIT_FORBID_TOKENS',
+      'speech/service/constraint-settings: SVC_SPEECH_LOGIT_FORBID_TOKENS',
     ],
     [
       'SVC_SPEECH_CONSTRAINED_TRIE',
       'config/speech: SVC_SPEECH_CONSTRAINED_TRIE sets',
-      'speech/constraint-settings: have no effect without SVC_SPEECH_CONSTRAINED_TRIE',
+      'speech/service/constraint-settings: have no effect without SVC_SPEECH_CONSTRAINED_TRIE',
     ],
     [
       'SVC_SPEECH_CONSTRAINED_PHRASES',
       'config/speech: SVC_SPEECH_CONSTRAINED_PHRASES sets',
-      'speech/constraint-settings: SVC_SPEECH_CONSTRAINED_PHRASES',
+      'speech/service/constraint-settings: SVC_SPEECH_CONSTRAINED_PHRASES',
     ],
     [
       'SVC_SPEECH_TRIE_STUCK_STEPS',
       'config/speech: SVC_SPEECH_TRIE_STUCK_STEPS sets',
-      'speech/constraint-settings: SVC_SPEECH_TRIE_STUCK_STEPS',
+      'speech/service/constraint-settings: SVC_SPEECH_TRIE_STUCK_STEPS',
     ],
     [
       'SVC_SPEECH_ACOUSTIC_PREPROCESS is none or peak_normalize',
@@ -908,7 +908,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'SVC_SPEECH_ACOUSTIC_PREPROCESS_BUDGET_MS; the original samples are returned if it is exceeded',
-      'speech/session-settings: SVC_SPEECH_ACOUSTIC_PREPROCESS and its budget',
+      'speech/service/session-settings: SVC_SPEECH_ACOUSTIC_PREPROCESS and its budget',
       'audio/preprocess: returns the original samples if the budget is exceeded',
     ],
     [
@@ -924,12 +924,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'SVC_SPEECH_CHUNK_SEC',
       'config/speech: SVC_SPEECH_CHUNK_SEC sets',
-      'speech/session-settings: SVC_SPEECH_CHUNK_SEC and SVC_SPEECH_CHUNK_OVERLAP_SEC',
+      'speech/service/session-settings: SVC_SPEECH_CHUNK_SEC and SVC_SPEECH_CHUNK_OVERLAP_SEC',
     ],
     [
       'SVC_SPEECH_CHUNK_OVERLAP_SEC',
       'config/speech: SVC_SPEECH_CHUNK_OVERLAP_SEC sets',
-      'speech/session-settings: SVC_SPEECH_CHUNK_SEC and SVC_SPEECH_CHUNK_OVERLAP_SEC',
+      'speech/service/session-settings: SVC_SPEECH_CHUNK_SEC and SVC_SPEECH_CHUNK_OVERLAP_SEC',
     ],
     [
       'SVC_SPEECH_EMIT_PARTIAL_PATH appends a line of JSON per chunk',
@@ -959,7 +959,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'arguments win over variables, variables over the file, and the file over defaults',
       'config/speech-config: a speech setting with all five sources',
-      'speech/chosen-settings: replace settings',
+      'speech/service/chosen-settings: replace settings',
     ],
     [
       'RUST_LOG enables speech_gpu, which logs speech_inference_cpu_default at the first load',
@@ -1488,12 +1488,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'the memory of routes holds 4096 sessions by default, and at least 64',
       'config/speech: SVC_SPEECH_ROUTING_SESSION_CAP sets',
-      'speech/session-settings: SVC_SPEECH_ROUTING_SESSION_CAP',
+      'speech/service/session-settings: SVC_SPEECH_ROUTING_SESSION_CAP',
     ],
     [
       'the memory of routes holds a session for 86400 s by default, and at least 60 s',
       'config/speech: SVC_SPEECH_ROUTING_SESSION_TTL_SECS sets',
-      'speech/session-settings: SVC_SPEECH_ROUTING_SESSION_TTL_SECS',
+      'speech/service/session-settings: SVC_SPEECH_ROUTING_SESSION_TTL_SECS',
     ],
     [
       'preprocessing takes about 25 ms at most',

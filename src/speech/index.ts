@@ -4,7 +4,6 @@
  */
 
 export type {AudioInput, AudioStream} from '../audio/index.js'
-export type {AskModel, ModelMessage, ResolveModel} from './ask-model.js'
 export {appendAsrRefinePair} from './corpus/asr-refine-pair.js'
 export {
   failureCategories,
@@ -14,6 +13,8 @@ export {
 } from './corpus/failure-category.js'
 export {type MixOptions, mixCorpus} from './corpus/mix.js'
 export {appendSpeechTrace, type SpokenRequest, speechTrace} from './corpus/speech-trace.js'
+export {ModelHolder, type ModelSource} from './engine/model-holder.js'
+export {isSpeechModel, speechModelFamily, speechModelTypes} from './engine/open-model.js'
 export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate, type HeardSample} from './evaluation/evaluate.js'
@@ -25,21 +26,16 @@ export {
   type LocatedModel,
   locateSpeechModel,
   speechModelId,
-} from './locate-model.js'
+} from './model/locate-model.js'
 export type {
   RecognitionOptions,
   Segment,
   SpeechModel,
   WindowResult,
-} from './model.js'
-export {ModelHolder, type ModelSource} from './model-holder.js'
-export {isSpeechModel, speechModelFamily, speechModelTypes} from './open-model.js'
-export {type PartialWriter, partialWriter} from './partial-file.js'
-export {timingsPayload, tracksPayload, transcribePayload} from './payload.js'
+} from './model/model.js'
+export type {AskModel, ModelMessage, ResolveModel} from './polish/ask-model.js'
 export {type Polished, type PolishOptions, type PolishReport, polish} from './polish/polish.js'
 export type {Unpolished} from './polish/request.js'
-export {createProgress} from './progress.js'
-export {type ListedRecording, listRecordings, outputPaths} from './recordings.js'
 export type {Route, RouteMode} from './routing/decide.js'
 export {type EditorContext, noEditor, readEditorContext} from './routing/editor-context.js'
 export {type OperationPorts, type RouteResult, Router} from './routing/router.js'
@@ -51,6 +47,7 @@ export {
   type TranscriptUse,
   type UsedTranscript,
 } from './routing/use-transcript.js'
+export {timingsPayload, tracksPayload, transcribePayload} from './service/payload.js'
 export {
   type CallHooks,
   type ListenPorts,
@@ -60,6 +57,7 @@ export {
   type SpeechCallSettings,
   SpeechService,
 } from './service/speech-service.js'
+export {chosenSettings, transcriberOptions, transcriptUse} from './service/transcriber-options.js'
 export {type FinishedUtterance, type LiveEvent, type LiveResumption, LiveSession} from './session/live-session.js'
 export {RemoteSession, type RemoteSessionOptions} from './session/remote-session.js'
 export {newSessionId, type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
@@ -75,14 +73,12 @@ export {
 } from './transcribe/options.js'
 export {progressPath} from './transcribe/progress-file.js'
 export {transcribe} from './transcribe/transcribe.js'
-export {
-  isTextFile,
-  type TranscribedFile,
-  type TranscribeHandlers,
-  Transcriber,
-  type TranscriberOptions,
-} from './transcriber.js'
-export {chosenSettings, transcriberOptions, transcriptUse} from './transcriber-options.js'
+export type {TranscribedFile, TranscribeHandlers, TranscriberOptions} from './transcriber/options.js'
+export {type PartialWriter, partialWriter} from './transcriber/partial-file.js'
+export {createProgress} from './transcriber/progress.js'
+export {type ListedRecording, listRecordings, outputPaths} from './transcriber/recordings.js'
+export {isTextFile} from './transcriber/text-file.js'
+export {Transcriber} from './transcriber/transcriber.js'
 export {
   createFormat,
   formatOfFile,

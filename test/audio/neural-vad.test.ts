@@ -7,7 +7,7 @@ import {
   type VadModel,
   type VoiceActivityDetector,
 } from '../../src/audio/index.js'
-import {openVadModel} from '../../src/speech/neural-vad.js'
+import {openVadModel} from '../../src/speech/model/neural-vad.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {atLevel, pinkNoise, readClip} from '../support/sounds.js'
 

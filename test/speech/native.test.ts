@@ -16,7 +16,7 @@ const folder = suiteFolder()
 const program = `
 import {readFileSync} from 'node:fs'
 import {defaultTranscribeOptions} from '${projectFile('dist/src/speech/index.js')}'
-import {openSpeechModel} from '${projectFile('dist/src/speech/open-model.js')}'
+import {openSpeechModel} from '${projectFile('dist/src/speech/engine/open-model.js')}'
 import {energyVad, openAudio} from '${projectFile('dist/src/audio/index.js')}'
 const options = {name: 'm', threads: 1, device: 'cpu', precision: 'f32', derivedFolder: '${folder}/derived'}
 const model = await openSpeechModel('${folder}/model', options)

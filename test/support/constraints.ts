@@ -1,6 +1,6 @@
 import {type CompiledConstraints, constraintCompiler} from '../../src/speech/constraints/compile.js'
 import type {TextVocabulary} from '../../src/speech/constraints/text-vocabulary.js'
-import {type DecodingConstraints, noConstraints} from '../../src/speech/model.js'
+import {type DecodingConstraints, noConstraints} from '../../src/speech/model/model.js'
 
 /** Constraints with the default limits. */
 export const constraintsOf = (changes: Partial<DecodingConstraints>): DecodingConstraints => ({

@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {ConstraintWarning, DecodingConstraints} from '../model.js'
+import type {ConstraintWarning, DecodingConstraints} from '../model/model.js'
 import {PhraseBias} from './phrase-bias.js'
 import {PhraseGrammar} from './phrase-grammar.js'
 import {PhraseTrie, type Spelling, spellingsOf} from './phrase-trie.js'

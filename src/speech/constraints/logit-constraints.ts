@@ -1,8 +1,8 @@
 import {highest, type TokenLogits} from '../../sampling/index.js'
-import {acousticBound, mismatch} from '../preferred-reading.js'
 import type {CompiledConstraints} from './compile.js'
 import type {BiasState} from './phrase-bias.js'
 import type {GrammarState} from './phrase-grammar.js'
+import {acousticBound, mismatch} from './preferred-reading.js'
 
 /** Progress of one hypothesis. */
 export interface ConstraintState {

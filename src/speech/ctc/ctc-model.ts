@@ -1,5 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {type CompiledConstraints, constraintCompiler} from '../constraints/compile.js'
+import {preferPhrases} from '../constraints/preferred-reading.js'
 import {
   type DraftStream,
   type RecognitionOptions,
@@ -10,8 +11,7 @@ import {
   type TokenPiece,
   type WindowResult,
   type WordTiming,
-} from '../model.js'
-import {preferPhrases} from '../preferred-reading.js'
+} from '../model/model.js'
 import {alignPath, type TokenSpan} from './align-path.js'
 import {type CtcHypothesis, type Emissions, greedyPath} from './emissions.js'
 import type {CtcEncoder, Encoded} from './encoder.js'

@@ -1,7 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import {GraphBuilder, type Value} from '../../onnx/index.js'
 import type {TensorMap} from '../../weights/index.js'
-import {GraphWeights} from '../graph-weights.js'
+import {GraphWeights} from '../model/graph-weights.js'
 import type {Activation, CtcConfig, CtcLayer} from './config.js'
 
 /** A tensor between layers. */

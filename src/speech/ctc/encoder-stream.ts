@@ -1,7 +1,7 @@
 import {LogMelStream} from '../../audio/index.js'
 import {type Device, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
 import {readShards} from '../../weights/index.js'
-import {sampleRate} from '../model.js'
+import {sampleRate} from '../model/model.js'
 import type {CtcConfig, CtcLayer} from './config.js'
 import {type Emissions, emissionsOf} from './emissions.js'
 import {buildStreamingCtcGraph, type CarriedShape, streamingOf} from './encoder-graph.js'

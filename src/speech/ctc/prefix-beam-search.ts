@@ -1,7 +1,7 @@
 import type {CompiledConstraints} from '../constraints/compile.js'
 import type {BiasState} from '../constraints/phrase-bias.js'
 import type {GrammarState} from '../constraints/phrase-grammar.js'
-import {mismatch} from '../preferred-reading.js'
+import {mismatch} from '../constraints/preferred-reading.js'
 import type {CtcHypothesis, Emissions} from './emissions.js'
 import type {PrefixScorer} from './prefix-scorer.js'
 

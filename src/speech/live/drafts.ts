@@ -5,7 +5,7 @@ import {
   type RecognitionOptions,
   type SpeechModel,
   sampleRate,
-} from '../model.js'
+} from '../model/model.js'
 import {joinTexts} from '../text/join-texts.js'
 import type {Utterance} from './utterance.js'
 

@@ -1,5 +1,5 @@
 import type {SpeechRegion, VoiceActivityDetector, VoiceActivityState} from '../../audio/index.js'
-import {type RecognitionOptions, type SpeechModel, sampleRate} from '../model.js'
+import {type RecognitionOptions, type SpeechModel, sampleRate} from '../model/model.js'
 import type {FinishedText} from '../text/finish.js'
 import {advanced} from '../transcribe/advanced.js'
 import {WindowMemo} from '../transcribe/window-memo.js'

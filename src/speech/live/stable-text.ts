@@ -1,4 +1,4 @@
-import type {Draft} from '../model.js'
+import type {Draft} from '../model/model.js'
 
 export interface StabilityRules {
   /** Time without any change after which the hypothesis is stable, ms. */

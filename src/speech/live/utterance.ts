@@ -1,4 +1,4 @@
-import {sampleRate} from '../model.js'
+import {sampleRate} from '../model/model.js'
 
 /** The audio of one utterance. Positions are samples from the start of the live audio. */
 export class Utterance {

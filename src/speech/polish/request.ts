@@ -1,5 +1,5 @@
-import type {ModelMessage} from '../ask-model.js'
 import type {FinishedText} from '../text/finish.js'
+import type {ModelMessage} from './ask-model.js'
 
 /** The parts of a finished transcript that polishing uses. */
 export type Unpolished = Pick<FinishedText, 'rawText' | 'refinedText' | 'confidence' | 'trace'>

@@ -1,4 +1,4 @@
-import type {ModelMessage} from '../ask-model.js'
+import type {ModelMessage} from '../polish/ask-model.js'
 
 /** What routing remembers of a session. */
 export interface RoutedSession {

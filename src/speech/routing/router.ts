@@ -1,5 +1,5 @@
 import {asCliError, SvcError} from '../../errors/index.js'
-import type {ModelMessage} from '../ask-model.js'
+import type {ModelMessage} from '../polish/ask-model.js'
 import {
   type Decision,
   decideRoute,

@@ -1,5 +1,5 @@
-import type {ModelMessage, ResolveModel} from '../ask-model.js'
 import {appendAsrRefinePair} from '../corpus/asr-refine-pair.js'
+import type {ModelMessage, ResolveModel} from '../polish/ask-model.js'
 import {type Polished, type PolishOptions, polish} from '../polish/polish.js'
 import type {Unpolished} from '../polish/request.js'
 import type {RouteLimits, RouteMode} from './decide.js'

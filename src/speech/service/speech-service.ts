@@ -2,12 +2,10 @@ import {randomUUID} from 'node:crypto'
 import {type AudioInput, openAudio} from '../../audio/index.js'
 import type {ListenV1, TranscribeV1} from '../../contracts/index.js'
 import {containedOutput, containedPath} from '../../files/index.js'
-import type {ResolveModel} from '../ask-model.js'
+import {ModelHolder, type ModelSource} from '../engine/model-holder.js'
 import type {StabilityRules} from '../live/stable-text.js'
-import {sampleRate} from '../model.js'
-import {ModelHolder, type ModelSource} from '../model-holder.js'
-import {partialWriter} from '../partial-file.js'
-import {type PayloadOptions, transcribePayload} from '../payload.js'
+import {sampleRate} from '../model/model.js'
+import type {ResolveModel} from '../polish/ask-model.js'
 import type {RouteMode} from '../routing/decide.js'
 import {noEditor} from '../routing/editor-context.js'
 import {type OperationPorts, Router} from '../routing/router.js'
@@ -17,13 +15,11 @@ import {newSessionId, type SessionLimits, sessionLimits} from '../session/sessio
 import {SessionResult} from '../session/session-result.js'
 import {transcribeWithin} from '../session/within-limits.js'
 import {requireLanguage} from '../text/language-hint.js'
-import {
-  isTextFile,
-  type TranscribedFile,
-  type TranscribeHandlers,
-  Transcriber,
-  type TranscriberOptions,
-} from '../transcriber.js'
+import type {TranscribedFile, TranscribeHandlers, TranscriberOptions} from '../transcriber/options.js'
+import {partialWriter} from '../transcriber/partial-file.js'
+import {isTextFile} from '../transcriber/text-file.js'
+import {Transcriber} from '../transcriber/transcriber.js'
+import {type PayloadOptions, transcribePayload} from './payload.js'
 import {RequestQueue} from './queue.js'
 
 /** The settings of one call. */

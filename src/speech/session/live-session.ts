@@ -9,9 +9,10 @@ import {
   type UtteranceSpan,
 } from '../live/live-transcription.js'
 import type {StabilityRules} from '../live/stable-text.js'
-import type {Segment} from '../model.js'
+import type {Segment} from '../model/model.js'
 import {round} from '../text/confidence.js'
-import type {TranscribedFile, TranscribeHandlers, Transcriber} from '../transcriber.js'
+import type {TranscribedFile, TranscribeHandlers} from '../transcriber/options.js'
+import type {Transcriber} from '../transcriber/transcriber.js'
 import {type DeadlineDiagnostic, newSessionId, type SessionLimits, type SessionState, SpeechSession} from './session.js'
 
 export interface LiveSessionOptions {

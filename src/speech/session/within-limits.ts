@@ -1,5 +1,6 @@
 import type {AudioInput} from '../../audio/index.js'
-import type {TranscribedFile, TranscribeHandlers, Transcriber} from '../transcriber.js'
+import type {TranscribedFile, TranscribeHandlers} from '../transcriber/options.js'
+import type {Transcriber} from '../transcriber/transcriber.js'
 import {type DeadlineDiagnostic, type SessionLimits, SpeechSession} from './session.js'
 import {timeLimited} from './time-limited.js'
 

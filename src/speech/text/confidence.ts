@@ -1,4 +1,4 @@
-import type {Segment, SpeechModelDescription} from '../model.js'
+import type {Segment, SpeechModelDescription} from '../model/model.js'
 
 export type RefineProfile = 'conservative' | 'balanced' | 'aggressive'
 

@@ -1,5 +1,5 @@
 import {nearest, SvcError} from '../../errors/index.js'
-import type {LanguageGuess, SpeechModelDescription} from '../model.js'
+import type {LanguageGuess, SpeechModelDescription} from '../model/model.js'
 import {round} from './confidence.js'
 import {languageCode, languageWords} from './languages.js'
 

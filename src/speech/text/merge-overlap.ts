@@ -1,4 +1,4 @@
-import type {Segment, WordTiming} from '../model.js'
+import type {Segment, WordTiming} from '../model/model.js'
 import {splitWord, wordKey} from './written-word.js'
 
 /** Time that two adjacent chunks share, seconds. */

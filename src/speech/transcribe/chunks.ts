@@ -1,4 +1,4 @@
-import {type SpeechModel, sampleRate} from '../model.js'
+import {type SpeechModel, sampleRate} from '../model/model.js'
 import {mergeOverlap} from '../text/merge-overlap.js'
 import {advanced} from './advanced.js'
 import type {PassageWindow} from './options.js'

@@ -1,5 +1,5 @@
-import type {Alternative} from '../model.js'
-import {acousticBound} from '../preferred-reading.js'
+import {acousticBound} from '../constraints/preferred-reading.js'
+import type {Alternative} from '../model/model.js'
 import {joinTexts} from '../text/join-texts.js'
 
 /** The text of a window, and its alternatives, the selected one first. */

@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import type {RawPcm} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {packageVersion} from '../../files/index.js'
-import type {SpeechModelDescription} from '../model.js'
+import type {SpeechModelDescription} from '../model/model.js'
 
 /** What the recognised text depends on, by name; values are plain data. */
 export type Fingerprint = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type {Segment, WordTiming} from '../model.js'
+import type {Segment, WordTiming} from '../model/model.js'
 
 interface Span {
   startSec: number

@@ -1,4 +1,4 @@
-import type {Segment, WindowResult, WordTiming} from '../model.js'
+import type {Segment, WindowResult, WordTiming} from '../model/model.js'
 
 /** The audio around a window; all times are seconds from the start of the window. */
 export interface WindowPlace {

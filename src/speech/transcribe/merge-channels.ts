@@ -1,4 +1,4 @@
-import type {Segment} from '../model.js'
+import type {Segment} from '../model/model.js'
 import {joinTexts} from '../text/join-texts.js'
 import type {TranscribeEvent, TranscribeTimings} from './options.js'
 

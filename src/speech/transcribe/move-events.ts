@@ -1,4 +1,4 @@
-import type {Segment} from '../model.js'
+import type {Segment} from '../model/model.js'
 import type {TranscribeEvent} from './options.js'
 
 /** Moves the times of all segments and chunks by `bySec` seconds. */

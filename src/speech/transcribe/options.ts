@@ -5,7 +5,7 @@ import {
   noPreference,
   type RecognitionOptions,
   type Segment,
-} from '../model.js'
+} from '../model/model.js'
 import type {Transcript} from '../transcript/transcript.js'
 import type {WindowMemo} from './window-memo.js'
 

@@ -1,4 +1,4 @@
-import {type SpeechModel, type SpeechModelDescription, sampleRate} from '../model.js'
+import {type SpeechModel, type SpeechModelDescription, sampleRate} from '../model/model.js'
 import {advanced} from './advanced.js'
 import type {PassageWindow} from './options.js'
 import type {Recording} from './recording.js'

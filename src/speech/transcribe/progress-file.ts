@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto'
 import {readFile, stat} from 'node:fs/promises'
 import {SvcError} from '../../errors/index.js'
 import {appendJsonLine, writeFileAtomic} from '../../files/index.js'
-import type {WindowResult} from '../model.js'
+import type {WindowResult} from '../model/model.js'
 import {differences, type Fingerprint} from './fingerprint.js'
 import type {WindowResults} from './options.js'
 

@@ -1,5 +1,5 @@
 import type {AudioStream, SpeechRegion, VoiceActivityDetector} from '../../audio/index.js'
-import {sampleRate} from '../model.js'
+import {sampleRate} from '../model/model.js'
 
 /** Read-ahead that lets the detector decide about the end of a window, samples. */
 const lookAhead = 1.25 * sampleRate

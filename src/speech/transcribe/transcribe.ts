@@ -1,4 +1,4 @@
-import {type Segment, type SpeechModel, sampleRate} from '../model.js'
+import {type Segment, type SpeechModel, sampleRate} from '../model/model.js'
 import {joinTexts} from '../text/join-texts.js'
 import type {Transcript} from '../transcript/transcript.js'
 import {readChunks} from './chunks.js'

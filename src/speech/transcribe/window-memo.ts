@@ -1,4 +1,4 @@
-import {type RecognitionOptions, sampleRate, type WindowResult} from '../model.js'
+import {type RecognitionOptions, sampleRate, type WindowResult} from '../model/model.js'
 
 /** Maximum number of windows to keep. */
 const maxWindows = 32

@@ -4,7 +4,7 @@ import {
   type SpeechModel,
   sampleRate,
   type WindowResult,
-} from '../model.js'
+} from '../model/model.js'
 import {fitToSpeech} from './fit-to-speech.js'
 import {withoutHallucinations} from './hallucinations.js'
 import {moveSegment} from './move-events.js'

@@ -1,4 +1,4 @@
-import type {Segment} from '../model.js'
+import type {Segment} from '../model/model.js'
 import {refineConfidence} from '../text/confidence.js'
 import {type FinishContext, type FinishedText, finishText} from '../text/finish.js'
 import {mergeSegments} from './merge-segments.js'

@@ -1,4 +1,4 @@
-import type {Segment, WordTiming} from '../model.js'
+import type {Segment, WordTiming} from '../model/model.js'
 import {languageName} from '../text/languages.js'
 import {oneLine} from './one-line.js'
 import {type SubtitleBlock, type SubtitleShape, subtitleBlocks, type TimedText} from './subtitle-blocks.js'

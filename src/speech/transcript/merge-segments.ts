@@ -1,4 +1,4 @@
-import type {Segment} from '../model.js'
+import type {Segment} from '../model/model.js'
 
 /** Returns one segment with this text in place of the segments; without segments, none. */
 export function mergeSegments(segments: readonly Segment[], text: string): Segment[] {

@@ -1,4 +1,4 @@
-import type {Segment, WordTiming} from '../model.js'
+import type {Segment, WordTiming} from '../model/model.js'
 import {oneLine} from './one-line.js'
 
 /** A subtitle block. */

@@ -1,4 +1,4 @@
-import type {Alternative, Segment} from '../model.js'
+import type {Alternative, Segment} from '../model/model.js'
 
 /** Result of recognition, before refinement. */
 export interface Transcript {

@@ -3,8 +3,8 @@ import {logger} from '../../log/index.js'
 import {beamCandidates, lengthPenalised, meanLogprob, type TokenLogits} from '../../sampling/index.js'
 import type {CompiledConstraints} from '../constraints/compile.js'
 import {logitConstraints} from '../constraints/logit-constraints.js'
-import type {RecognitionOptions} from '../model.js'
-import {preferPhrases} from '../preferred-reading.js'
+import {preferPhrases} from '../constraints/preferred-reading.js'
+import type {RecognitionOptions} from '../model/model.js'
 import {
   choices,
   type DecodeLimits,

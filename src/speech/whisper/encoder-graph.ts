@@ -1,6 +1,6 @@
 import {GraphBuilder, type Value} from '../../onnx/index.js'
 import type {TensorMap} from '../../weights/index.js'
-import {GraphWeights} from '../graph-weights.js'
+import {GraphWeights} from '../model/graph-weights.js'
 import type {WhisperConfig} from './config.js'
 import {crossStates} from './cross-states.js'
 import {positionsTensor} from './encoder-positions.js'

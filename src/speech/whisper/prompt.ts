@@ -1,4 +1,4 @@
-import type {RecognitionOptions} from '../model.js'
+import type {RecognitionOptions} from '../model/model.js'
 import type {WhisperVocabulary} from './vocabulary.js'
 
 /** The decoder prompt. */

@@ -11,7 +11,7 @@ import {
   sampleRate,
   type TokenPiece,
   type WindowResult,
-} from '../model.js'
+} from '../model/model.js'
 import {framesPerPosition, type WhisperConfig} from './config.js'
 import {
   compressionRatio,

@@ -1,4 +1,4 @@
-import type {Segment, WordTiming} from '../model.js'
+import type {Segment, WordTiming} from '../model/model.js'
 import {alignTokens} from './align-tokens.js'
 import type {CrossAttention} from './network.js'
 import type {TimedTokens} from './timed-segments.js'

@@ -1,5 +1,5 @@
 import type {Tokenizer} from '../../text/index.js'
-import type {WordTiming} from '../model.js'
+import type {WordTiming} from '../model/model.js'
 
 /** A word and its number of tokens. */
 export interface SpelledWord {

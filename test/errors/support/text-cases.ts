@@ -121,7 +121,7 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
       prints: /joined/,
     },
   ],
-  'src/speech/transcriber.ts': [
+  'src/speech/transcriber/recognition.ts': [
     {
       with: 'hub',
       // Without the vowels, the starter model understands nothing.

@@ -6,7 +6,7 @@ import {prefixBeamSearch} from '../../../src/speech/ctc/prefix-beam-search.js'
 import type {PrefixScorer} from '../../../src/speech/ctc/prefix-scorer.js'
 import {ctcText, readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
 import {WordList} from '../../../src/speech/ctc/word-list.js'
-import {noPreference} from '../../../src/speech/model.js'
+import {noPreference} from '../../../src/speech/model/model.js'
 import {compiledFor} from '../../support/constraints.js'
 
 const letters = ['<pad>', '|', ...'abcdefghijklmnopqrstuvwxyz']

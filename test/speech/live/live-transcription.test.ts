@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {after, before, describe, it} from 'node:test'
 import {energyVad, openAudio} from '../../../src/audio/index.js'
+import {openSpeechModel} from '../../../src/speech/engine/open-model.js'
 import {
   AudioOverflow,
   type EndedUtterance,
@@ -8,8 +9,7 @@ import {
   LiveTranscription,
   type Partial,
 } from '../../../src/speech/live/live-transcription.js'
-import type {RecognitionOptions, SpeechModel, WindowResult} from '../../../src/speech/model.js'
-import {openSpeechModel} from '../../../src/speech/open-model.js'
+import type {RecognitionOptions, SpeechModel, WindowResult} from '../../../src/speech/model/model.js'
 import {defaultTranscribeOptions} from '../../../src/speech/transcribe/options.js'
 import {Recording} from '../../../src/speech/transcribe/recording.js'
 import {transcribe} from '../../../src/speech/transcribe/transcribe.js'

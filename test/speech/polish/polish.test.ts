@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {randomSource} from '../../../src/sampling/index.js'
-import type {AskModel, ModelMessage} from '../../../src/speech/ask-model.js'
+import type {AskModel, ModelMessage} from '../../../src/speech/polish/ask-model.js'
 import {failureText} from '../../../src/speech/polish/failure-text.js'
 import {type PolishOptions, polish} from '../../../src/speech/polish/polish.js'
 import type {Unpolished} from '../../../src/speech/polish/request.js'

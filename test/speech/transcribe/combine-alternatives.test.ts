@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {randomSource} from '../../../src/sampling/index.js'
-import type {Alternative} from '../../../src/speech/model.js'
-import {acousticBound} from '../../../src/speech/preferred-reading.js'
+import {acousticBound} from '../../../src/speech/constraints/preferred-reading.js'
+import type {Alternative} from '../../../src/speech/model/model.js'
 import {CombinedAlternatives, type ReadWindow} from '../../../src/speech/transcribe/combine-alternatives.js'
 
 /** A window with these texts and log-probabilities, the selected one first. */

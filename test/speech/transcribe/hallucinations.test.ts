@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {defaultTranscribeOptions, type Segment, transcribe, type WindowResult} from '../../../src/speech/index.js'
-import type {SpeechModel} from '../../../src/speech/model.js'
+import type {SpeechModel} from '../../../src/speech/model/model.js'
 import {type WindowPlace, withoutHallucinations} from '../../../src/speech/transcribe/hallucinations.js'
 import {Recording} from '../../../src/speech/transcribe/recording.js'
 

@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../../src/config/index.js'
 import type {SvcError} from '../../../src/errors/index.js'
-import {startSpeechEngines} from '../../../src/speech/engine-instances.js'
+import {startSpeechEngines} from '../../../src/speech/engine/engine-instances.js'
 import {
   defaultTranscribeOptions,
   ModelHolder,

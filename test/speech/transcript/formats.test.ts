@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import type {Segment} from '../../../src/speech/model.js'
+import type {Segment} from '../../../src/speech/model/model.js'
 import {createFormat, type TranscriptFormatName} from '../../../src/speech/transcript/formats.js'
 import type {SubtitleShape} from '../../../src/speech/transcript/subtitle-blocks.js'
 import {timestamp} from '../../../src/speech/transcript/timestamp.js'

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import {mkdir, readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {locateSpeechModel, speechModelId} from '../../src/speech/index.js'
-import {startHub} from '../support/hub-server.js'
-import {svc} from '../support/svc.js'
-import {svcInTurn} from '../support/svc-in-turn.js'
-import {temporaryFolder} from '../support/temporary.js'
+import {locateSpeechModel, speechModelId} from '../../../src/speech/index.js'
+import {startHub} from '../../support/hub-server.js'
+import {svc} from '../../support/svc.js'
+import {svcInTurn} from '../../support/svc-in-turn.js'
+import {temporaryFolder} from '../../support/temporary.js'
 
 const commit = 'b'.repeat(40)
 const files = {'config.json': '{}', 'tokenizer.json': '{}', 'model.safetensors': 'weights'}
@@ -107,7 +107,7 @@ describe('svc speech pull', () => {
     const {stdout, stderr, exitCode} = await svcInTurn(['speech', 'pull', 'tiny.en'], {env})
     assert.deepEqual([stdout, stderr, exitCode], [`${snapshot}\n`, '', 0])
     const again = JSON.parse((await svcInTurn(['speech', 'pull', 'openai/whisper-tiny.en', '--json'], {env})).stdout)
-    const {contractViolations} = await import('../../src/contracts/index.js')
+    const {contractViolations} = await import('../../../src/contracts/index.js')
     assert.deepEqual(await contractViolations('cli/speech-pull.v1', again), [])
     assert.deepEqual([again.commit, again.files.length, again.files[0].cached], [commit, 3, true])
   })

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs'
 import {basename, join, resolve} from 'node:path'
-import {defaultSpeechModel} from '../config/index.js'
-import {SvcError} from '../errors/index.js'
+import {defaultSpeechModel} from '../../config/index.js'
+import {SvcError} from '../../errors/index.js'
 import {
   cachedSnapshot,
   isModelId,
@@ -11,7 +11,7 @@ import {
   pullModel,
   snapshotPlace,
   speechModelFiles,
-} from '../weights/index.js'
+} from '../../weights/index.js'
 
 /** Locations of the models on this machine. */
 export interface FindOptions {

@@ -1,10 +1,9 @@
 /** Worker thread of the speech engine: opens one model and recognises windows until it is closed. See `engine.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
-import {type ErrorRecord, SvcError} from '../errors/index.js'
-import {configureLog, type LogOptions} from '../log/index.js'
-import {asRecord, endOnRequest, type Greeting} from '../process/index.js'
-import type {QuantizeProgress} from '../weights/index.js'
-import {failure} from './failure.js'
+import {type ErrorRecord, SvcError} from '../../errors/index.js'
+import {configureLog, type LogOptions} from '../../log/index.js'
+import {asRecord, endOnRequest, type Greeting} from '../../process/index.js'
+import type {QuantizeProgress} from '../../weights/index.js'
 import type {
   Draft,
   DraftStream,
@@ -13,7 +12,8 @@ import type {
   SpeechModel,
   SpeechModelDescription,
   WindowResult,
-} from './model.js'
+} from '../model/model.js'
+import {failure} from './failure.js'
 import {type OpenSpeechModelOptions, openSpeechModel} from './open-model.js'
 
 export interface WorkerStart {

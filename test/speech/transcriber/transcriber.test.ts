@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {after, describe, it} from 'node:test'
-import {loadCodeRank} from '../../src/cli/code-rank.js'
-import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
-import type {SvcError} from '../../src/errors/index.js'
-import {parseSubtitles} from '../../src/speech/evaluation/subtitle-parser.js'
+import {loadCodeRank} from '../../../src/cli/code-rank.js'
+import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../../src/config/index.js'
+import type {SvcError} from '../../../src/errors/index.js'
+import {parseSubtitles} from '../../../src/speech/evaluation/subtitle-parser.js'
 import {
   createFormat,
   ModelHolder,
@@ -15,12 +15,12 @@ import {
   transcribePayload,
   transcriberOptions,
   writeTranscript,
-} from '../../src/speech/index.js'
-import {type Alternative, sampleRate} from '../../src/speech/model.js'
-import {projectFile} from '../support/project.js'
-import {joined, pinkNoise, readClip} from '../support/sounds.js'
-import {suiteFolder, writeFiles} from '../support/temporary.js'
-import {monoWave} from '../support/wave-file.js'
+} from '../../../src/speech/index.js'
+import {type Alternative, sampleRate} from '../../../src/speech/model/model.js'
+import {projectFile} from '../../support/project.js'
+import {joined, pinkNoise, readClip} from '../../support/sounds.js'
+import {suiteFolder, writeFiles} from '../../support/temporary.js'
+import {monoWave} from '../../support/wave-file.js'
 
 /** The options of `svc transcribe` with these flags; by default, all audio counts as speech. */
 async function optionsOf(flags: Readonly<Record<string, unknown>>): Promise<Omit<TranscriberOptions, 'model'>> {

@@ -1,4 +1,4 @@
-import type {Device} from '../onnx/index.js'
+import type {Device} from '../../onnx/index.js'
 
 /** Sample rate of all speech models, Hz. */
 export const sampleRate = 16_000

@@ -1,5 +1,5 @@
-import type {Preference} from './model.js'
-import {countHits} from './text/bias-phrases.js'
+import type {Preference} from '../model/model.js'
+import {countHits} from '../text/bias-phrases.js'
 
 /** Difference of log-probabilities beyond which a text does not match the audio: a factor of 22,000. */
 export const mismatch = 10

@@ -1,11 +1,11 @@
 import {existsSync, statSync} from 'node:fs'
 import {join} from 'node:path'
-import {SvcError} from '../errors/index.js'
-import {logger} from '../log/index.js'
-import {type Device, physicalCores, requireDevice} from '../onnx/index.js'
-import {type QuantizeProgress, readJsonObject} from '../weights/index.js'
-import {isCtc, waveformTypes} from './ctc/model-type.js'
-import type {SpeechModel} from './model.js'
+import {SvcError} from '../../errors/index.js'
+import {logger} from '../../log/index.js'
+import {type Device, physicalCores, requireDevice} from '../../onnx/index.js'
+import {type QuantizeProgress, readJsonObject} from '../../weights/index.js'
+import {isCtc, waveformTypes} from '../ctc/model-type.js'
+import type {SpeechModel} from '../model/model.js'
 
 export interface OpenSpeechModelOptions {
   /** Name that the user specified. */
@@ -41,8 +41,8 @@ const isFile = (path: string) => existsSync(path) && !statSync(path).isDirectory
 /** True for files, which must be in whisper.cpp format. */
 async function openFile(file: string, options: OpenSpeechModelOptions): Promise<SpeechModel> {
   const [{importGgml}, {openWhisper}] = await Promise.all([
-    import('./whisper/ggml-import.js'),
-    import('./whisper/open-whisper.js'),
+    import('../whisper/ggml-import.js'),
+    import('../whisper/open-whisper.js'),
   ])
   const model = await openWhisper(await importGgml(file, options.derivedFolder), {...options, source: file})
   return {...model, description: {...model.description, path: file}}
@@ -53,11 +53,11 @@ async function openFolder(folder: string, options: OpenSpeechModelOptions): Prom
   if (!existsSync(file)) throw new SvcError('model_file_missing', {file: 'config.json', tried: [file]})
   const config = await readJsonObject(file)
   // Each family is loaded only for its models: a thread starts faster without the others.
-  if (isWhisper(config)) return (await import('./whisper/open-whisper.js')).openWhisper(folder, options)
+  if (isWhisper(config)) return (await import('../whisper/open-whisper.js')).openWhisper(folder, options)
   if (isCtc(config)) {
     const {name, backend = 'auto'} = options
     if (backend !== 'auto') throw new SvcError('speech_backend_mismatch', {model: name, backend})
-    return (await import('./ctc/open-ctc.js')).openCtc(folder, options)
+    return (await import('../ctc/open-ctc.js')).openCtc(folder, options)
   }
   throw new SvcError('speech_model_unknown', {path: folder, found: `its model_type is ${String(config.model_type)}`})
 }

@@ -1,9 +1,9 @@
-import type {TrackList} from '../audio/index.js'
-import type {TranscribeV1} from '../contracts/index.js'
-import type {Segment} from './model.js'
-import type {DeadlineDiagnostic} from './session/session.js'
-import {clarificationRecommended, round} from './text/confidence.js'
-import type {TranscribedFile} from './transcriber.js'
+import type {TrackList} from '../../audio/index.js'
+import type {TranscribeV1} from '../../contracts/index.js'
+import type {Segment} from '../model/model.js'
+import type {DeadlineDiagnostic} from '../session/session.js'
+import {clarificationRecommended, round} from '../text/confidence.js'
+import type {TranscribedFile} from '../transcriber/options.js'
 
 export interface PayloadOptions {
   /** Path in the result: an absolute path, or `-`. */

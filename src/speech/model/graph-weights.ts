@@ -1,7 +1,7 @@
 import {relative} from 'node:path'
-import {SvcError} from '../errors/index.js'
-import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../onnx/index.js'
-import {commonFolder, quantizedBlock, type TensorEntry, type TensorMap} from '../weights/index.js'
+import {SvcError} from '../../errors/index.js'
+import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../../onnx/index.js'
+import {commonFolder, quantizedBlock, type TensorEntry, type TensorMap} from '../../weights/index.js'
 
 const dataTypes: ReadonlyMap<string, DataType> = new Map([
   ['F32', 'float32'],

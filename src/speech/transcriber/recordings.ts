@@ -1,9 +1,9 @@
 import type {Dirent} from 'node:fs'
 import {readdir, stat} from 'node:fs/promises'
 import {basename, dirname, extname, join, relative, resolve, sep} from 'node:path'
-import {hasAudioContent, isAudioFile} from '../audio/index.js'
-import {SvcError} from '../errors/index.js'
-import {isFolder} from '../files/index.js'
+import {hasAudioContent, isAudioFile} from '../../audio/index.js'
+import {SvcError} from '../../errors/index.js'
+import {isFolder} from '../../files/index.js'
 
 export interface ListedRecording {
   path: string

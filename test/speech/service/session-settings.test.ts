@@ -7,7 +7,7 @@ import {
   speechRefineSettings,
   speechSessionSettings,
   speechSettings,
-} from '../../src/config/index.js'
+} from '../../../src/config/index.js'
 import {
   ModelHolder,
   noEditor,
@@ -18,12 +18,12 @@ import {
   Transcriber,
   transcriberOptions,
   transcriptUse,
-} from '../../src/speech/index.js'
-import type {RouteMode} from '../../src/speech/routing/decide.js'
-import {projectFile} from '../support/project.js'
-import {joined, readClip} from '../support/sounds.js'
-import {suiteFolder, writeFiles} from '../support/temporary.js'
-import {monoWave} from '../support/wave-file.js'
+} from '../../../src/speech/index.js'
+import type {RouteMode} from '../../../src/speech/routing/decide.js'
+import {projectFile} from '../../support/project.js'
+import {joined, readClip} from '../../support/sounds.js'
+import {suiteFolder, writeFiles} from '../../support/temporary.js'
+import {monoWave} from '../../support/wave-file.js'
 
 type Environment = Readonly<Record<string, string>>
 

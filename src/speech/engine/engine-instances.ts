@@ -50,7 +50,7 @@ class EngineInstances implements SpeechEngine {
       return engine
     } catch (err) {
       // Imported late: commands that only look for models do not load it.
-      const {logger} = await import('../log/index.js')
+      const {logger} = await import('../../log/index.js')
       if (!this.#released.signal.aborted) logger('speech').debug({err}, 'A further worker of the model did not start.')
       return undefined
     }

@@ -1,7 +1,7 @@
-import {isVadModel, type NeuralVadOptions, neuralVad, type VoiceActivityDetector} from '../audio/index.js'
-import {SvcError} from '../errors/index.js'
-import {modelPath, openSession, tensor} from '../onnx/index.js'
-import {refusePointerFile} from '../weights/index.js'
+import {isVadModel, type NeuralVadOptions, neuralVad, type VoiceActivityDetector} from '../../audio/index.js'
+import {SvcError} from '../../errors/index.js'
+import {modelPath, openSession, tensor} from '../../onnx/index.js'
+import {refusePointerFile} from '../../weights/index.js'
 
 /** A loaded voice activity detection model; each detector has its own state. */
 export interface OpenVadModel {

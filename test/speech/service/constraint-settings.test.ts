@@ -2,19 +2,25 @@ import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {after, before, describe, it} from 'node:test'
-import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
-import type {SvcError} from '../../src/errors/index.js'
-import {ModelHolder, partialWriter, Transcriber, transcribePayload, transcriberOptions} from '../../src/speech/index.js'
-import {noPreference} from '../../src/speech/model.js'
-import type {Lexicon} from '../../src/speech/text/lexicon.js'
-import {digits, encodingTokenizer, microClips, microData, writeMicroWhisper} from '../support/micro-whisper.js'
-import {projectFile, skipWithout} from '../support/project.js'
-import {randomFloats} from '../support/random-floats.js'
-import {readClip} from '../support/sounds.js'
-import {suiteFolder, writeFiles} from '../support/temporary.js'
-import {monoWave} from '../support/wave-file.js'
-import {writeWhisperFolder} from '../support/whisper-files.js'
-import {microShape, randomWhisper} from '../support/whisper-weights.js'
+import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../../src/config/index.js'
+import type {SvcError} from '../../../src/errors/index.js'
+import {
+  ModelHolder,
+  partialWriter,
+  Transcriber,
+  transcribePayload,
+  transcriberOptions,
+} from '../../../src/speech/index.js'
+import {noPreference} from '../../../src/speech/model/model.js'
+import type {Lexicon} from '../../../src/speech/text/lexicon.js'
+import {digits, encodingTokenizer, microClips, microData, writeMicroWhisper} from '../../support/micro-whisper.js'
+import {projectFile, skipWithout} from '../../support/project.js'
+import {randomFloats} from '../../support/random-floats.js'
+import {readClip} from '../../support/sounds.js'
+import {suiteFolder, writeFiles} from '../../support/temporary.js'
+import {monoWave} from '../../support/wave-file.js'
+import {writeWhisperFolder} from '../../support/whisper-files.js'
+import {microShape, randomWhisper} from '../../support/whisper-weights.js'
 
 type Environment = Readonly<Record<string, string>>
 

@@ -3,8 +3,8 @@ import {execFileSync} from 'node:child_process'
 import {mkdir, symlink} from 'node:fs/promises'
 import {join, relative} from 'node:path'
 import {describe, it} from 'node:test'
-import {type ListedRecording, listRecordings, outputPaths} from '../../src/speech/index.js'
-import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {type ListedRecording, listRecordings, outputPaths} from '../../../src/speech/index.js'
+import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 const named = (...paths: string[]) => paths.map((path) => ({path, root: undefined}))
 const foundIn = (root: string, ...paths: string[]) => paths.map((path) => ({path, root}))

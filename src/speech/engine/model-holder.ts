@@ -1,8 +1,8 @@
-import {holdOpen} from '../files/index.js'
+import {holdOpen} from '../../files/index.js'
+import type {OpenVadModel} from '../model/neural-vad.js'
+import {orAborted} from '../model/or-aborted.js'
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
 import {startSpeechEngines} from './engine-instances.js'
-import type {OpenVadModel} from './neural-vad.js'
-import {orAborted} from './or-aborted.js'
 
 export interface ModelSource {
   /** Finds the model when the first recording needs it. */
@@ -72,7 +72,7 @@ export class ModelHolder {
     const known = this.#vadModels.get(path)
     if (known !== undefined) return known
     // The runtime is loaded only if it is needed; speech itself is recognised in another thread.
-    const opened = import('./neural-vad.js').then(({openVadModel}) => openVadModel(path))
+    const opened = import('../model/neural-vad.js').then(({openVadModel}) => openVadModel(path))
     this.#vadModels.set(path, opened)
     opened.catch(() => this.#vadModels.delete(path))
     return opened

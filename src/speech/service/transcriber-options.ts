@@ -5,15 +5,15 @@ import type {
   speechRefineSettings,
   speechSessionSettings,
   speechSettings,
-} from '../config/index.js'
-import {SvcError} from '../errors/index.js'
-import type {DecodingConstraints} from './model.js'
-import type {TranscriptUse} from './routing/use-transcript.js'
-import type {SettingChoice} from './service/speech-service.js'
-import {biasPhrases, namePhrases} from './text/bias-phrases.js'
-import type {Lexicon} from './text/lexicon.js'
-import {defaultTranscribeOptions} from './transcribe/options.js'
-import type {TranscriberOptions, VadChoice} from './transcriber.js'
+} from '../../config/index.js'
+import {SvcError} from '../../errors/index.js'
+import type {DecodingConstraints} from '../model/model.js'
+import type {TranscriptUse} from '../routing/use-transcript.js'
+import {biasPhrases, namePhrases} from '../text/bias-phrases.js'
+import type {Lexicon} from '../text/lexicon.js'
+import {defaultTranscribeOptions} from '../transcribe/options.js'
+import type {TranscriberOptions, VadChoice} from '../transcriber/options.js'
+import type {SettingChoice} from './speech-service.js'
 
 type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
 

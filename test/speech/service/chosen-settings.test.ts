@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
-import {chosenSettings, transcriberOptions} from '../../src/speech/index.js'
-import {temperaturesOf} from '../../src/speech/transcriber-options.js'
+import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../../src/config/index.js'
+import {chosenSettings, transcriberOptions} from '../../../src/speech/index.js'
+import {temperaturesOf} from '../../../src/speech/service/transcriber-options.js'
 
 const sources = {flags: {}, env: {SVC_SPEECH_INITIAL_PROMPT: 'Minutes.', SVC_SPEECH_TEMPERATURE: '0.2'}}
 const settings = {

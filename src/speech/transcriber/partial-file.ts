@@ -1,8 +1,8 @@
 import {appendFile, mkdir} from 'node:fs/promises'
 import {dirname} from 'node:path'
-import type {Segment} from './model.js'
-import {round} from './text/confidence.js'
-import type {TranscribeEvent} from './transcribe/options.js'
+import type {Segment} from '../model/model.js'
+import {round} from '../text/confidence.js'
+import type {TranscribeEvent} from '../transcribe/options.js'
 
 type Chunk = Extract<TranscribeEvent, {type: 'chunk'}>
 
