@@ -33,16 +33,12 @@ import type {
   FinishedUtterance,
   LiveEvent,
   LiveSession,
-  PairsFile,
-  Polished,
   RemoteSession,
-  RouteResult,
   SessionLimits,
   Transcriber,
   TranscriptFormat,
-  TranscriptUse,
-  Unpolished,
 } from '../src/speech/index.js'
+import type {PairsFile, Polished, RouteResult, TranscriptUse, Unpolished} from '../src/voice/index.js'
 
 /** Silence after which an utterance ends, ms. */
 const endpointMs = 400
@@ -118,6 +114,7 @@ current utterance and prints it.`
   async run(): Promise<void> {
     if (this.flags['list-microphones']) return this.#listMicrophones()
     const {isTextFile, SessionResult, sessionLimits} = await import('../src/speech/index.js')
+    const {listenPayload} = await import('../src/voice/index.js')
     const limits = sessionLimits(sessionLimitsOf(this.flags), this.#configuredLimits())
     await this.checkPartialFile(this.#inputs)
     const result = new SessionResult()
@@ -169,7 +166,8 @@ current utterance and prints it.`
         routed = await conversation.route(session.id, whole)
         await this.#showRoute(routed)
       }
-      const object = result.payload(
+      const object = listenPayload(
+        result,
         session,
         {
           path: this.#path(),
@@ -203,10 +201,8 @@ current utterance and prints it.`
 
   /** Prepares the use of texts. The workspace is opened when an operation is called. */
   async #openConversation(): Promise<Conversation> {
-    const {noEditor, polishTranscript, Router, readEditorContext, routeTranscript, transcriptUse} = await import(
-      '../src/speech/index.js'
-    )
-    const {operations, spokenPorts} = await import('../src/operations/index.js')
+    const {noEditor, polishTranscript, Router, readEditorContext, routeTranscript, spokenPorts, transcriptUse} =
+      await import('../src/voice/index.js')
     const {typedDecision} = await import('../src/contracts/index.js')
     const {route: mode, 'confirm-route': confirms, polish, 'emit-asr-refine': pairs} = this.flags
     const defaults = transcriptUse(this.settings(speechSessionSettings))
@@ -219,11 +215,10 @@ current utterance and prints it.`
     }
     const ask = (question: string) => askTerminal(question, this.signal)
     const ports = {
-      ...(await spokenPorts(
-        operations,
+      ...spokenPorts(
         () => this.#operationContext(),
         async (question) => !confirms || typedDecision(await ask(`${question} [y/N] `)) === true,
-      )),
+      ),
       router: new Router(),
       resolveModel: this.resolveModel,
     }

@@ -770,10 +770,10 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'session field route_mode is none, tool, chat or orchestrator',
-      'speech/routing/router: is none if routing is off, and nothing is remembered',
-      'speech/routing/router: the tool route',
-      'speech/routing/router: the chat route',
-      'speech/routing/router: the orchestrator route',
+      'voice/routing/router: is none if routing is off, and nothing is remembered',
+      'voice/routing/router: the tool route',
+      'voice/routing/router: the chat route',
+      'voice/routing/router: the orchestrator route',
     ],
     [
       'session field debug_parser_payload',
@@ -814,7 +814,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'SVC_SPEECH_LANGUAGE',
       'config/speech: SVC_SPEECH_LANGUAGE sets',
-      'speech/service/session-settings: SVC_SPEECH_LANGUAGE and SVC_SPEECH_TASK',
+      'speech/service/recording-settings: SVC_SPEECH_LANGUAGE and SVC_SPEECH_TASK',
     ],
     [
       'SVC_SPEECH_CUDA; the default device is the CPU',
@@ -863,12 +863,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'SVC_SPEECH_SESSION_HOTWORDS',
       'config/speech: SVC_SPEECH_SESSION_HOTWORDS sets',
-      'speech/service/session-settings: SVC_SPEECH_MAX_BIAS_PHRASES and SVC_SPEECH_SESSION_HOTWORDS',
+      'speech/service/recording-settings: SVC_SPEECH_MAX_BIAS_PHRASES and SVC_SPEECH_SESSION_HOTWORDS',
     ],
     [
       'SVC_SPEECH_MAX_BIAS_PHRASES',
       'config/speech: SVC_SPEECH_MAX_BIAS_PHRASES sets',
-      'speech/service/session-settings: SVC_SPEECH_MAX_BIAS_PHRASES and SVC_SPEECH_SESSION_HOTWORDS',
+      'speech/service/recording-settings: SVC_SPEECH_MAX_BIAS_PHRASES and SVC_SPEECH_SESSION_HOTWORDS',
     ],
     [
       'SVC_SPEECH_LOGIT_BIAS_STRENGTH',
@@ -908,7 +908,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'SVC_SPEECH_ACOUSTIC_PREPROCESS_BUDGET_MS; the original samples are returned if it is exceeded',
-      'speech/service/session-settings: SVC_SPEECH_ACOUSTIC_PREPROCESS and its budget',
+      'speech/service/recording-settings: SVC_SPEECH_ACOUSTIC_PREPROCESS and its budget',
       'audio/preprocess: returns the original samples if the budget is exceeded',
     ],
     [
@@ -924,12 +924,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'SVC_SPEECH_CHUNK_SEC',
       'config/speech: SVC_SPEECH_CHUNK_SEC sets',
-      'speech/service/session-settings: SVC_SPEECH_CHUNK_SEC and SVC_SPEECH_CHUNK_OVERLAP_SEC',
+      'speech/service/recording-settings: SVC_SPEECH_CHUNK_SEC and SVC_SPEECH_CHUNK_OVERLAP_SEC',
     ],
     [
       'SVC_SPEECH_CHUNK_OVERLAP_SEC',
       'config/speech: SVC_SPEECH_CHUNK_OVERLAP_SEC sets',
-      'speech/service/session-settings: SVC_SPEECH_CHUNK_SEC and SVC_SPEECH_CHUNK_OVERLAP_SEC',
+      'speech/service/recording-settings: SVC_SPEECH_CHUNK_SEC and SVC_SPEECH_CHUNK_OVERLAP_SEC',
     ],
     [
       'SVC_SPEECH_EMIT_PARTIAL_PATH appends a line of JSON per chunk',
@@ -949,12 +949,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'SVC_SPEECH_ROUTING_SESSION_CAP',
       'config/speech: SVC_SPEECH_ROUTING_SESSION_CAP sets',
-      'speech/routing/router: forgets sessions beyond its size, the least recently used first',
+      'voice/routing/router: forgets sessions beyond its size, the least recently used first',
     ],
     [
       'SVC_SPEECH_ROUTING_SESSION_TTL_SECS',
       'config/speech: SVC_SPEECH_ROUTING_SESSION_TTL_SECS sets',
-      'speech/routing/router: forgets sessions that were not used for some time',
+      'voice/routing/router: forgets sessions that were not used for some time',
     ],
     [
       'arguments win over variables, variables over the file, and the file over defaults',
@@ -1211,7 +1211,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'svc_speech_listen has a session, routes and polishing',
       'mcp/speech: transcribe a recording as a session, with its limits and settings',
       'mcp/speech: use a text as a command, a task or a chat',
-      'speech/polish/polish: is polished only if that is enabled',
+      'voice/polish/polish: is polished only if that is enabled',
     ],
     ['svc_speech_status', 'mcp/speech: report the same status as the command line'],
     [
@@ -1488,12 +1488,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'the memory of routes holds 4096 sessions by default, and at least 64',
       'config/speech: SVC_SPEECH_ROUTING_SESSION_CAP sets',
-      'speech/service/session-settings: SVC_SPEECH_ROUTING_SESSION_CAP',
+      'voice/settings: SVC_SPEECH_ROUTING_SESSION_CAP',
     ],
     [
       'the memory of routes holds a session for 86400 s by default, and at least 60 s',
       'config/speech: SVC_SPEECH_ROUTING_SESSION_TTL_SECS sets',
-      'speech/service/session-settings: SVC_SPEECH_ROUTING_SESSION_TTL_SECS',
+      'voice/settings: SVC_SPEECH_ROUTING_SESSION_TTL_SECS',
     ],
     [
       'preprocessing takes about 25 ms at most',

@@ -22,6 +22,7 @@ import {
   speechSessionSettings,
   speechSettings,
   speechStatus,
+  type TableValues,
   workspaceSettings,
 } from '../config/index.js'
 import type {ShowV1, SpeechStatusV1} from '../contracts/index.js'
@@ -31,12 +32,12 @@ import type {
   LocatedModel,
   ModelSource,
   PartialWriter,
-  ResolveModel,
   SpeechService,
   Transcriber,
   TranscriberOptions,
 } from '../speech/index.js'
 import type {Sessions} from '../speech-server/index.js'
+import type {ResolveModel} from '../voice/index.js'
 import type {PulledModel} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {loadCodeRank} from './code-rank.js'
@@ -54,14 +55,12 @@ export const speechFlags = {
   ...settingFlags(hubSettings),
 }
 
-type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
-
 /** The settings of one call. */
 interface SpeechValues {
-  speech: Values<typeof speechSettings>
-  audio: Values<typeof speechAudioSettings>
-  refine: Values<typeof speechRefineSettings>
-  hub: Values<typeof hubSettings>
+  speech: TableValues<typeof speechSettings>
+  audio: TableValues<typeof speechAudioSettings>
+  refine: TableValues<typeof speechRefineSettings>
+  hub: TableValues<typeof hubSettings>
 }
 
 /** A model on this machine. */
@@ -138,7 +137,13 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
 
   /** The speech-to-text port of operations and of programs, closed when the command ends. */
   protected get speechPort(): ClosableSpeechPort {
-    this.#port ??= openSpeechPort({open: () => this.openSpeechService(), status: () => this.speechStatus()})
+    this.#port ??= openSpeechPort({
+      open: async () => {
+        const [{Voice}, service] = await Promise.all([import('../voice/index.js'), this.openSpeechService()])
+        return new Voice(service, this.resolveModel)
+      },
+      status: () => this.speechStatus(),
+    })
     return this.#port
   }
 
@@ -153,7 +158,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
    * @param model overrides the setting
    */
   protected async openSpeechService(model?: string): Promise<SpeechService> {
-    const {chosenSettings, SpeechService, transcriptUse} = await import('../speech/index.js')
+    const {chosenSettings, SpeechService} = await import('../speech/index.js')
     return new SpeechService({
       root: this.settings(speechServerSettings).workspace ?? this.workspace.root,
       settings: async (choice) => {
@@ -173,14 +178,13 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
           stability: {quietMs: server.streamPartialQuietMs, maxWaitMs: server.streamMaxWaitMs},
           maxBufferMs: server.streamMaxBufferMs,
           minConfidence: session.toolRouteMinConfidence,
-          use: transcriptUse(session),
+          session,
           keepAliveMs: speech.keepAliveMs,
           partial:
             emitPartialPath === undefined ? undefined : {path: resolve(emitPartialPath), chunkSec: audio.chunkSec},
           runtime: speechRuntime({...speech, ...refine, ...session, ...hub}),
         }
       },
-      resolveModel: this.resolveModel,
     })
   }
 

@@ -1,6 +1,6 @@
 import {createInterface} from 'node:readline/promises'
 import {Flags} from '@oclif/core'
-import type {Route, RouteResult} from '../speech/index.js'
+import type {Route, RouteResult} from '../voice/index.js'
 import {inGroup} from './flag-groups.js'
 import {plain} from './orch-text.js'
 

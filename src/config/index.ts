@@ -24,6 +24,7 @@ export {
   resolveSettings,
   type SettingSources,
   type SettingValues,
+  type TableValues,
   unknownKeys,
 } from './resolve.js'
 export {type FlagGroup, type Setting, type SettingRows, type SettingTable, settings} from './setting.js'

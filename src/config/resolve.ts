@@ -60,6 +60,9 @@ type Value<S> = S extends {type: {parse(text: string): infer T}; default: infer 
 /** Typed values of a table: a row with a default always has a value. */
 export type SettingValues<R extends SettingRows> = {-readonly [K in keyof R]: Value<R[K]>}
 
+/** Typed values of the table of this type. */
+export type TableValues<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
+
 export interface Resolution<R extends SettingRows> {
   values: SettingValues<R>
   settings: ResolvedSetting[]

@@ -1,6 +1,7 @@
 import type {SettingSources} from '../config/index.js'
+import type {ListenV1, SpeechStatusV1, TranscribeV1} from '../contracts/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
-import type {Progress, SpeechPort} from './speech-port.js'
+import type {ListenRequest, SpeechToCode, SpokenCode, TranscribeRequest} from './speech-requests.js'
 
 /** The modules of a workspace, loaded to perform operations but not to list them. */
 export type WorkspaceModules = typeof import('../orchestrator/index.js')
@@ -19,6 +20,13 @@ export interface Question {
   message: string
   /** JSON Schema of a flat object: strings, numbers, booleans and lists of choices. */
   schema: Readonly<Record<string, unknown>>
+}
+
+/** Progress of an operation. */
+export interface Progress {
+  done: number
+  total?: number
+  message?: string
 }
 
 /** Context shared by all operations of a process. */
@@ -43,4 +51,17 @@ export interface OperationContext extends OperationBase {
   readonly notice: (text: string) => void
   /** Asks the person behind the caller; undefined if the caller cannot ask. The answer is undefined if there is none. */
   readonly ask: ((question: Question) => Promise<Readonly<Record<string, unknown>> | undefined>) | undefined
+}
+
+/** What a caller of an operation receives while it runs. */
+export type CallHooks = Pick<OperationContext, 'signal' | 'report' | 'notice'>
+
+/** The speech-to-text functions that operations need; a higher layer opens models, and uses what was said. */
+export interface SpeechPort {
+  transcribe(request: TranscribeRequest, hooks: CallHooks): Promise<TranscribeV1>
+  /** Transcribes a recording as a live session, and uses the text: calls an operation, chats, or submits a task. */
+  listen(request: ListenRequest, context: OperationContext): Promise<ListenV1>
+  /** Generates a program from a recording or a text, and traces how it went. */
+  speechToCode(request: SpeechToCode, context: OperationContext): Promise<SpokenCode>
+  status(): Promise<SpeechStatusV1>
 }

@@ -4,7 +4,16 @@
  * module; the caller of an operation passes the modules in.
  */
 export {type BindingNames, bindingSchema, listedSchema, toInput} from './bindings.js'
-export type {OperationBase, OperationContext, Question, Surface, WorkspaceModules} from './context.js'
+export type {
+  CallHooks,
+  OperationBase,
+  OperationContext,
+  Progress,
+  Question,
+  SpeechPort,
+  Surface,
+  WorkspaceModules,
+} from './context.js'
 export {
   type DaemonMethod,
   type DaemonNotification,
@@ -14,10 +23,16 @@ export {
 } from './daemon-methods.js'
 export {type OpenQuestion, openQuestionOf} from './open-question.js'
 export type {CliBinding, Effect, Lane, Operation, Renames, Tier, ToolBinding} from './operation.js'
-export {type Call, commandCall, createCall} from './perform.js'
+export {type Call, commandCall, createCall, performNamed} from './perform.js'
 export {runStates} from './rows/workflows.js'
-export type {ListenRequest, Progress, SpeechHooks, SpeechPort, TranscribeRequest} from './speech-port.js'
-export {spokenPorts} from './spoken.js'
+export type {
+  GeneratedCode,
+  ListenRequest,
+  SpeechToCode,
+  SpokenCode,
+  SpokenText,
+  TranscribeRequest,
+} from './speech-requests.js'
 export {type Submitted, submitGoal} from './submit-goal.js'
 export {operationNamed, operations} from './table.js'
 export {DetailedError, ToolAnswer, toolAnswer} from './tool-answer.js'

@@ -16,7 +16,6 @@ import {questionOperations} from './rows/questions.js'
 import {sessionOperations} from './rows/sessions.js'
 import {skillOperations} from './rows/skills.js'
 import {speechOperations} from './rows/speech.js'
-import {speechToCodeOperation} from './rows/speech-to-code.js'
 import {stopOperations} from './rows/stops.js'
 import {taskOperations} from './rows/tasks.js'
 import {workflowOperations} from './rows/workflows.js'
@@ -39,8 +38,7 @@ export const operations: readonly Operation[] = [
   ...journeyOperations,
   ...assistantOperations,
   ...fileOperations,
-  ...speechOperations(() => operations),
-  speechToCodeOperation(() => operations),
+  ...speechOperations,
   ...meshOperations,
   ...benchmarkOperations,
   ...skillOperations,

@@ -33,38 +33,28 @@ export type {
   SpeechModel,
   WindowResult,
 } from './model/model.js'
-export type {AskModel, ModelMessage, ResolveModel} from './polish/ask-model.js'
-export {type Polished, type PolishOptions, type PolishReport, polish} from './polish/polish.js'
-export type {Unpolished} from './polish/request.js'
-export type {Route, RouteMode} from './routing/decide.js'
-export {type EditorContext, noEditor, readEditorContext} from './routing/editor-context.js'
-export {type OperationPorts, type RouteResult, Router} from './routing/router.js'
-export {type SpokenOperation, spokenName} from './routing/spoken-operation.js'
-export {
-  type PairsFile,
-  polishTranscript,
-  routeTranscript,
-  type TranscriptUse,
-  type UsedTranscript,
-} from './routing/use-transcript.js'
+export {orAborted} from './model/or-aborted.js'
 export {timingsPayload, tracksPayload, transcribePayload} from './service/payload.js'
 export {
   type CallHooks,
-  type ListenPorts,
-  type ListenRequest,
+  type HeardRecording,
   type RefineProfile,
   type SessionRequest,
   type SpeechCallSettings,
   SpeechService,
 } from './service/speech-service.js'
-export {chosenSettings, transcriberOptions, transcriptUse} from './service/transcriber-options.js'
+export {chosenSettings, transcriberOptions} from './service/transcriber-options.js'
 export {type FinishedUtterance, type LiveEvent, type LiveResumption, LiveSession} from './session/live-session.js'
 export {RemoteSession, type RemoteSessionOptions} from './session/remote-session.js'
 export {newSessionId, type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
 export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'
+export {clarificationRecommended, fourDecimals} from './text/confidence.js'
+export type {FinishedText} from './text/finish.js'
 export {languageName, languageTest} from './text/languages.js'
 export {loadLexicons} from './text/lexicon.js'
+export {protectedWords} from './text/protected-words.js'
+export {writeSpokenNumbers} from './text/spoken-numbers.js'
 export {
   defaultTranscribeOptions,
   recognitionOf,

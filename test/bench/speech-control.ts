@@ -3,8 +3,8 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {operations} from '../../src/operations/index.js'
-import {spokenOperations} from '../../src/operations/spoken.js'
-import {noEditor, Router, spokenName} from '../../src/speech/index.js'
+import {noEditor, Router} from '../../src/voice/index.js'
+import {spokenOperations} from '../../src/voice/spoken-operations.js'
 import {pinnedOutput} from './pinned.js'
 import {writeWhisper} from './whisper-model.js'
 
@@ -42,7 +42,7 @@ const transcripts = [
 async function routing() {
   const router = new Router()
   const ports = {
-    operations: spokenOperations(operations, spokenName),
+    operations: spokenOperations(operations),
     run: async () => ({summary: '', engine: {}}),
     confirm: async () => false,
     chat: async () => '',

@@ -22,7 +22,6 @@ import {
   SpeechService,
   Transcriber,
   transcriberOptions,
-  transcriptUse,
 } from '../../src/speech/index.js'
 import {
   Sessions,
@@ -56,7 +55,7 @@ export const defaultSettings: SpeechCallSettings = {
   stability: {quietMs: 350, maxWaitMs: 2500},
   maxBufferMs: 300_000,
   minConfidence: 0.55,
-  use: transcriptUse(session),
+  session,
   keepAliveMs: -1,
   partial: undefined,
   runtime: {},
@@ -100,9 +99,6 @@ export function speechSuite() {
     settings: async (choice) => {
       const chosen = transcriberOptions(chosenSettings({speech, audio, refine}, choice), {entries: []}, [])
       return {...settings, transcriber: {...settings.transcriber, ...chosen}}
-    },
-    resolveModel: async () => {
-      throw new Error('There is no model.')
     },
   })
   const servers: SpeechServer[] = []

@@ -1,10 +1,9 @@
-import {clearDecision, type ListenV1, type SpeechStatusV1, type TranscribeV1} from '../../contracts/index.js'
+import type {ListenV1, SpeechStatusV1, TranscribeV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {OperationContext} from '../context.js'
+import type {OperationContext, SpeechPort} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
-import type {ListenRequest, SpeechPort, TranscribeRequest} from '../speech-port.js'
-import {confirmWith, spokenPorts} from '../spoken.js'
+import type {ListenRequest, SpeechToCode, SpokenCode, TranscribeRequest} from '../speech-requests.js'
 
 /** @throws speech_unavailable */
 function speechOf({speech}: OperationContext): SpeechPort {
@@ -36,8 +35,7 @@ const unlistedOfListen = [
 
 const routeModes = ['none', 'tool', 'chat', 'orchestrator']
 
-/** @param table all operations, which spoken sentences can call */
-export const speechOperations = (table: () => readonly Operation[]): readonly Operation[] => [
+export const speechOperations: readonly Operation[] = [
   operation<TranscribeRequest, TranscribeV1>({
     name: 'transcribe',
     title: 'Transcribe a recording',
@@ -109,13 +107,7 @@ export const speechOperations = (table: () => readonly Operation[]): readonly Op
       rpc: {method: 'speech.listen'},
       tool: {name: 'svc_speech_listen', tier: 'core', lane: 'ai', unlisted: unlistedOfListen, hidden: ['confirmed']},
     },
-    async run({confirmed, ...request}, context) {
-      const confirm = clearDecision(confirmed) === true ? async () => true : confirmWith(context)
-      const ports = await spokenPorts(table(), async () => context, confirm)
-      const {modules, orchestrator} = context
-      const {minTrainingPairConfidence} = modules.tasks.confidencePolicy(orchestrator.config.socratesPolicy)
-      return speechOf(context).listen(request, context, {...ports, minPairConfidence: minTrainingPairConfidence})
-    },
+    run: (request, context) => speechOf(context).listen(request, context),
   }),
   operation<object, SpeechStatusV1>({
     name: 'speech_status',
@@ -130,5 +122,55 @@ export const speechOperations = (table: () => readonly Operation[]): readonly Op
       tool: {name: 'svc_speech_status', tier: 'core', lane: 'ai'},
     },
     run: (_, context) => speechOf(context).status(),
+  }),
+  operation<SpeechToCode, SpokenCode>({
+    name: 'speech_to_code',
+    title: 'Generate code from speech',
+    summary: 'Transcribe a recording, or take a text, and generate a program of the data language from it.',
+    effect: 'write',
+    idempotent: false,
+    openWorld: true,
+    input: object({
+      path: text('Path of the recording; instead of prompt.', {minLength: 1, maxLength: 4096}),
+      prompt: text('Text instead of a recording.', {minLength: 1, maxLength: 262_144}),
+      language_hint: {type: ['string', 'null'], maxLength: 64, description: 'Spoken language, such as en.'},
+      profile: oneOf(['conservative', 'balanced', 'aggressive'], 'Degree of correction.'),
+      debug_parser_payload: flag('Include all corrections and the settings.'),
+      route_mode: oneOf(['none', 'tool', 'chat', 'orchestrator'], 'Route that is tried first; default: tool.'),
+      include_route: flag('Route the text too; default: true.'),
+      validate: flag('Validate and repair the program; default: true.'),
+      max_retries: integer(undefined, {minimum: 0, maximum: 5}),
+      session_id: text('Id of the session; a new one if omitted.', {minLength: 1, maxLength: 256}),
+      output_surface_mode: oneOf(['raw_code_only', 'fenced_transport']),
+      emit_trace_path: text('Workspace file that receives the trace as a line of JSON.', {
+        minLength: 1,
+        maxLength: 4096,
+      }),
+    }),
+    output: object(
+      {
+        correlation_id: text(),
+        transcript: object(
+          {raw_text: text(), refined_text: text(), confidence: number(), n_best: list(text())},
+          {required: ['raw_text', 'refined_text', 'confidence'], open: true},
+        ),
+        route: object({mode: text(), action: text(), status: text(), payload: object({}, {open: true})}),
+        generate: object(
+          {
+            code: text(),
+            error: object({code: text(), message: text()}, {required: ['code', 'message']}),
+            runtime_generation_kpi: object({}, {open: true}),
+          },
+          {open: true},
+        ),
+        speech_trace: object({}, {open: true}),
+      },
+      {required: ['correlation_id', 'transcript', 'generate', 'speech_trace']},
+    ),
+    bindings: {
+      rpc: {method: 'speech.to_code'},
+      tool: {name: 'svc_speech_to_code', tier: 'advanced', lane: 'ai', unlisted: ['debug_parser_payload']},
+    },
+    run: (request, context) => speechOf(context).speechToCode(request, context),
   }),
 ]

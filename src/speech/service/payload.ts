@@ -2,7 +2,7 @@ import type {TrackList} from '../../audio/index.js'
 import type {TranscribeV1} from '../../contracts/index.js'
 import type {Segment} from '../model/model.js'
 import type {DeadlineDiagnostic} from '../session/session.js'
-import {clarificationRecommended, round} from '../text/confidence.js'
+import {clarificationRecommended, fourDecimals} from '../text/confidence.js'
 import type {TranscribedFile} from '../transcriber/options.js'
 
 export interface PayloadOptions {
@@ -30,7 +30,7 @@ export function transcribePayload(
     raw_text: rawText,
     refined_text: refinedText,
     text: refined ? refinedText : rawText,
-    confidence: round(confidence),
+    confidence: fourDecimals(confidence),
     clarification_recommended: clarificationRecommended(confidence, minConfidence),
     ...(nBest === undefined ? {} : {n_best: [...nBest]}),
     ...(languageDiagnostics === undefined ? {} : {language_diagnostics: languageDiagnostics}),
@@ -72,8 +72,8 @@ const segmentPayload = (segment: Segment, id: number) => ({
   end_ms: milliseconds(segment.endSec),
   ...(segment.speaker === undefined ? {} : {speaker: segment.speaker}),
   text: segment.text.trim(),
-  avg_logprob: round(segment.avgLogprob),
-  no_speech_prob: round(segment.noSpeechProb),
+  avg_logprob: fourDecimals(segment.avgLogprob),
+  no_speech_prob: fourDecimals(segment.noSpeechProb),
   ...(segment.constraintEscaped ? {constraint_escaped: true as const} : {}),
   ...(segment.words === undefined
     ? {}
@@ -82,7 +82,7 @@ const segmentPayload = (segment: Segment, id: number) => ({
           word: word.trim(),
           start_ms: milliseconds(startSec),
           end_ms: milliseconds(endSec),
-          probability: round(probability),
+          probability: fourDecimals(probability),
         })),
       }),
 })
@@ -99,6 +99,6 @@ export function timingsPayload({timings}: NonNullable<TranscribedFile['recording
     decode_ms: tenths(timings.decodeMs),
     windows: timings.windows,
     whole_heads: timings.wholeHeads,
-    rtf: durationSec === 0 ? 0 : round(workMs / 1000 / durationSec),
+    rtf: durationSec === 0 ? 0 : fourDecimals(workMs / 1000 / durationSec),
   }
 }

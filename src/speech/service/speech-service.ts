@@ -1,15 +1,11 @@
 import {randomUUID} from 'node:crypto'
 import {type AudioInput, openAudio} from '../../audio/index.js'
-import type {ListenV1, TranscribeV1} from '../../contracts/index.js'
-import {containedOutput, containedPath} from '../../files/index.js'
+import type {speechSessionSettings, TableValues} from '../../config/index.js'
+import type {TranscribeV1} from '../../contracts/index.js'
+import {containedPath} from '../../files/index.js'
 import {ModelHolder, type ModelSource} from '../engine/model-holder.js'
 import type {StabilityRules} from '../live/stable-text.js'
 import {sampleRate} from '../model/model.js'
-import type {ResolveModel} from '../polish/ask-model.js'
-import type {RouteMode} from '../routing/decide.js'
-import {noEditor} from '../routing/editor-context.js'
-import {type OperationPorts, Router} from '../routing/router.js'
-import {polishTranscript, routeTranscript, type TranscriptUse} from '../routing/use-transcript.js'
 import {LiveSession, type LiveSessionOptions} from '../session/live-session.js'
 import {newSessionId, type SessionLimits, sessionLimits} from '../session/session.js'
 import {SessionResult} from '../session/session-result.js'
@@ -36,8 +32,8 @@ export interface SpeechCallSettings {
   maxBufferMs: number
   /** Confidence below which the user should be asked. */
   minConfidence: number
-  /** How transcripts of sessions are polished and routed. */
-  use: Pick<TranscriptUse, 'polish' | 'limits'>
+  /** The settings of sessions. */
+  session: TableValues<typeof speechSessionSettings>
   /** Time after which an unused model is unloaded, ms; negative: never. */
   keepAliveMs: number
   /** File that receives partial results. */
@@ -51,8 +47,6 @@ export interface SpeechServiceOptions {
   root: string
   /** Reads the settings, for each call again. */
   settings(choice: SettingChoice): Promise<SpeechCallSettings>
-  /** Finds the language model that polishes transcripts and answers chats. */
-  resolveModel: ResolveModel
 }
 
 /** Fields of a request that replace settings. */
@@ -78,25 +72,6 @@ export interface SessionRequest extends SettingChoice {
   heartbeat_ms?: number
 }
 
-/** A request to transcribe a recording as a session, and to use the text. */
-export interface ListenRequest extends SessionRequest {
-  path: string
-  session_id?: string
-  route_mode?: RouteMode
-  /** Polishes the text with a language model if it needs it. */
-  llm_refinement?: boolean
-  llm_min_det_confidence?: number
-  llm_max_output_tokens?: number
-  /** File inside the root that receives the raw and the final text. */
-  emit_asr_refine_path?: string
-}
-
-/** What a session needs of the workspace. */
-export interface ListenPorts extends OperationPorts {
-  /** Minimum confidence of a text that is recorded as training data, 0 to 1. */
-  readonly minPairConfidence: number
-}
-
 export interface CallHooks {
   signal: AbortSignal
   report: (progress: {done: number; total?: number; message?: string}) => void
@@ -107,6 +82,18 @@ export interface CallHooks {
 interface TranscribedCall extends Required<Pick<PayloadOptions, 'correlationId' | 'diagnostics'>> {
   file: TranscribedFile
   settings: SpeechCallSettings
+}
+
+/** A recording that was transcribed as a session. */
+export interface HeardRecording {
+  session: LiveSession
+  result: SessionResult
+  path: string
+  limits: SessionLimits
+  language: string | undefined
+  settings: SpeechCallSettings
+  /** Aborts when the caller or the service ends. */
+  signal: AbortSignal
 }
 
 interface LoadedModel {
@@ -125,13 +112,17 @@ const endpointMs = 400
  */
 export class SpeechService {
   readonly queue = new RequestQueue()
-  readonly #router = new Router()
   readonly #options: SpeechServiceOptions
   #model: LoadedModel | undefined
   readonly #closing = new AbortController()
 
   constructor(options: SpeechServiceOptions) {
     this.#options = options
+  }
+
+  /** Directory that contains all recordings. */
+  get root(): string {
+    return this.#options.root
   }
 
   /** True if the model is loaded or being loaded. */
@@ -216,33 +207,32 @@ export class SpeechService {
 
   /**
    * Transcribes a recording as a live session does: utterance by utterance, each within the limits of the request or of
-   * the settings. Then polishes and routes the complete text.
-   * @throws what `transcribe` throws; disk_full, file_unwritable
+   * the settings.
+   * @param use uses what was heard, before the next recording is transcribed
+   * @throws what `transcribe` and `use` throw
    */
-  async listen(request: ListenRequest, hooks: CallHooks, ports: ListenPorts): Promise<ListenV1> {
-    const {root, resolveModel} = this.#options
-    const path = await containedPath(root, request.path)
-    const {route_mode: mode = 'none', emit_asr_refine_path: pairsPath} = request
-    const {minPairConfidence: minConfidence} = ports
-    const pairs =
-      pairsPath === undefined
-        ? undefined
-        : {path: await containedOutput(root, pairsPath), minConfidence, notice: hooks.notice}
+  async listen<T>(
+    request: SessionRequest & {path: string; session_id?: string},
+    hooks: CallHooks,
+    use: (heard: HeardRecording) => Promise<T>,
+  ): Promise<T> {
+    const path = await containedPath(this.#options.root, request.path)
     const signal = AbortSignal.any([hooks.signal, this.#closing.signal])
     return this.queue.run(
       () =>
         this.#use(request, async (settings, transcriber) => {
           const limits = sessionLimits(requestedLimits(request), settings.limits)
           const language = request.language_hint ?? undefined
+          const heartbeatMs = request.heartbeat_ms ?? settings.heartbeatMs
           const result = new SessionResult()
-          const progress = reportProgress(hooks.report, request.heartbeat_ms ?? settings.heartbeatMs)
+          const progress = reportProgress(hooks.report, heartbeatMs)
           let failure: unknown
           const isText = isTextFile(path)
           const session = await LiveSession.start(
             {
               ...liveDefaults(settings, request.session_id),
               transcriber,
-              heartbeatMs: request.heartbeat_ms ?? settings.heartbeatMs,
+              heartbeatMs,
               isLive: !isText,
               limits,
               language,
@@ -262,17 +252,7 @@ export class SpeechService {
             if (isText) await session.addText(path)
             else await feed(session, path, progress, {...hooks, signal})
             if (failure !== undefined) throw failure
-            const {minConfidence, runtime, use} = settings
-            const {limits: routeLimits} = use
-            const polish = requestedPolish(request, use.polish)
-            const wanted = {mode, editor: noEditor, limits: routeLimits, polish, pairs}
-            const polished = await polishTranscript(result.transcript, wanted, resolveModel, signal)
-            const usePorts = {...ports, router: this.#router, resolveModel}
-            const used = {...(await routeTranscript(session.id, polished, wanted, usePorts, signal)), polished}
-            return {
-              ...result.payload(session, {path, limits, languageHint: language, minConfidence}, used),
-              ...(request.debug_parser_payload === true ? {runtime_config: runtime} : {}),
-            } as ListenV1
+            return await use({session, result, path, limits, language, settings, signal})
           } finally {
             progress.stop()
             await session.close()
@@ -405,13 +385,6 @@ const requestedLimits = (request: SessionRequest): SessionLimits => ({
   timeoutMs: request.timeout_ms,
   maxDurationMs: request.max_duration_ms,
   inferenceDeadlineMs: request.inference_deadline_ms,
-})
-
-const requestedPolish = (request: ListenRequest, defaults: TranscriptUse['polish']): TranscriptUse['polish'] => ({
-  ...defaults,
-  enabled: request.llm_refinement ?? defaults.enabled,
-  minConfidence: request.llm_min_det_confidence ?? defaults.minConfidence,
-  maxOutputTokens: request.llm_max_output_tokens ?? defaults.maxOutputTokens,
 })
 
 const liveDefaults = (

@@ -1,27 +1,17 @@
-import type {
-  SettingTable,
-  SettingValues,
-  speechAudioSettings,
-  speechRefineSettings,
-  speechSessionSettings,
-  speechSettings,
-} from '../../config/index.js'
+import type {speechAudioSettings, speechRefineSettings, speechSettings, TableValues} from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
 import type {DecodingConstraints} from '../model/model.js'
-import type {TranscriptUse} from '../routing/use-transcript.js'
 import {biasPhrases, namePhrases} from '../text/bias-phrases.js'
 import type {Lexicon} from '../text/lexicon.js'
 import {defaultTranscribeOptions} from '../transcribe/options.js'
 import type {TranscriberOptions, VadChoice} from '../transcriber/options.js'
 import type {SettingChoice} from './speech-service.js'
 
-type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
-
 /** Resolved settings by table. */
 export interface SpeechSettingValues {
-  speech: Values<typeof speechSettings>
-  audio: Values<typeof speechAudioSettings>
-  refine: Values<typeof speechRefineSettings>
+  speech: TableValues<typeof speechSettings>
+  audio: TableValues<typeof speechAudioSettings>
+  refine: TableValues<typeof speechRefineSettings>
 }
 
 /** Replaces settings by the fields of a request. */
@@ -147,26 +137,6 @@ function vad({audio}: SpeechSettingValues): VadChoice {
   if (vadModel === undefined) throw new SvcError('vad_model_missing', {})
   return {kind: 'neural', model: vadModel, threshold: vadThreshold, ...limits}
 }
-
-/** How transcripts of sessions are polished and routed. */
-export const transcriptUse = (
-  session: Values<typeof speechSessionSettings>,
-): Pick<TranscriptUse, 'polish' | 'limits'> => ({
-  polish: {
-    enabled: session.llmRefinementDefault,
-    minConfidence: session.llmMinDetConfidence,
-    maxOutputTokens: session.llmMaxOutputTokens,
-    deadlineMs: session.llmDeadlineMs,
-  },
-  limits: {
-    toolMinConfidence: session.toolRouteMinConfidence,
-    orchestratorMinConfidence: session.orchestratorMinConfidence,
-    maxUserTurns: session.routeMaxUserTurns,
-    chatMessages: session.chatMaxMessages,
-    sessions: session.routingSessionCap,
-    ttlMs: 1000 * session.routingSessionTtlSecs,
-  },
-})
 
 const text = (
   {refine}: SpeechSettingValues,

@@ -10,7 +10,7 @@ import {
 } from '../live/live-transcription.js'
 import type {StabilityRules} from '../live/stable-text.js'
 import type {Segment} from '../model/model.js'
-import {round} from '../text/confidence.js'
+import {fourDecimals} from '../text/confidence.js'
 import type {TranscribedFile, TranscribeHandlers} from '../transcriber/options.js'
 import type {Transcriber} from '../transcriber/transcriber.js'
 import {type DeadlineDiagnostic, newSessionId, type SessionLimits, type SessionState, SpeechSession} from './session.js'
@@ -161,7 +161,7 @@ export class LiveSession {
           seq,
           text,
           stable_text: stableText,
-          confidence: round(confidence),
+          confidence: fourDecimals(confidence),
           n_best: nBest === null ? null : [...nBest],
         }),
       onDraftFailure: this.#options.onDraftFailure,
@@ -316,7 +316,7 @@ export class LiveSession {
       raw_text: rawText,
       refined_text: refinedText,
       text: transcript.text.trim(),
-      confidence: round(confidence),
+      confidence: fourDecimals(confidence),
       n_best: nBest === null ? null : [...nBest],
       ...(asrConfidence === undefined ? {} : {asr_confidence: asrConfidence}),
       ...tokensOf(transcript.segments),
@@ -382,6 +382,8 @@ export class LiveSession {
 function tokensOf(segments: readonly Segment[]): Pick<FinalEvent, 'tokens'> {
   if (segments.every(({pieces}) => pieces === undefined)) return {}
   return {
-    tokens: segments.flatMap(({pieces = []}) => pieces.map((piece) => ({...piece, logprob: round(piece.logprob)}))),
+    tokens: segments.flatMap(({pieces = []}) =>
+      pieces.map((piece) => ({...piece, logprob: fourDecimals(piece.logprob)})),
+    ),
   }
 }

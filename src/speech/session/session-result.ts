@@ -1,11 +1,9 @@
-import type {ListenV1} from '../../contracts/index.js'
-import type {Unpolished} from '../polish/request.js'
-import type {UsedTranscript} from '../routing/use-transcript.js'
-import {clarificationRecommended, round} from '../text/confidence.js'
+import {fourDecimals} from '../text/confidence.js'
 import type {Correction} from '../text/correction.js'
+import type {FinishedText} from '../text/finish.js'
 import type {LanguageDiagnostics} from '../text/language-hint.js'
-import type {FinishedUtterance, LiveSession} from './live-session.js'
-import type {DeadlineDiagnostic, SessionLimits} from './session.js'
+import type {FinishedUtterance} from './live-session.js'
+import type {DeadlineDiagnostic} from './session.js'
 
 /** Corrections that a result lists; a long session has more. */
 const maxCorrections = 1000
@@ -35,65 +33,32 @@ export class SessionResult {
   }
 
   /** The text of the session so far. The confidence is that of the least certain utterance. */
-  get transcript(): Unpolished {
+  get transcript(): Pick<FinishedText, 'rawText' | 'refinedText' | 'confidence' | 'trace'> {
     return {
       rawText: this.#raw.join(' '),
       refinedText: this.#refined.join(' '),
-      confidence: this.#raw.length === 0 ? 0 : round(this.#confidence),
+      confidence: this.#raw.length === 0 ? 0 : fourDecimals(this.#confidence),
       trace: this.#trace,
     }
   }
 
-  /** The result of `svc listen` and `svc_speech_listen`. @param used what the transcript was used for */
-  payload(
-    session: Pick<LiveSession, 'id' | 'correlationId' | 'ended'>,
-    {
-      path,
-      limits,
-      languageHint,
-      minConfidence,
-    }: {path: string; limits: SessionLimits; languageHint: string | undefined; minConfidence: number},
-    {route, envelope, gaps, question, polished}: UsedTranscript,
-  ): ListenV1 {
-    const {rawText} = this.transcript
-    const {text, confidence, report} = polished
-    const nBest = this.#nBest === undefined ? {} : {n_best: [...this.#nBest]}
+  /** What else is known of the session. Times are in ms; `nBest` and `language` are undefined if they are unknown. */
+  get details(): {
+    utterances: number
+    nBest: readonly string[] | undefined
+    language: LanguageDiagnostics | undefined
+    totalMs: number
+    transcribeMs: number
+    /** Those of the last utterance. */
+    diagnostics: readonly DeadlineDiagnostic[]
+  } {
     return {
-      correlation_id: session.correlationId,
-      session: {
-        session_id: session.id,
-        path,
-        raw_text: rawText,
-        refined_text: text,
-        text,
-        confidence,
-        language_hint: languageHint ?? null,
-        language_diagnostics: this.#language ?? {raw: languageHint ?? null, normalized: null, notes: []},
-        correction_trace: this.#trace,
-        ...nBest,
-        utterances: this.#raw.length,
-        timings: {
-          total_ms: Math.round(performance.now() - this.#startedAt),
-          transcribe_ms: this.#transcribeMs,
-          capture_timeout_ms: limits.timeoutMs ?? null,
-          max_duration_ms: limits.maxDurationMs ?? null,
-          effective_inference_deadline_ms: limits.inferenceDeadlineMs ?? null,
-        },
-        state: session.ended.aborted ? 'failed' : 'completed',
-        deadline_diagnostics: this.#diagnostics,
-      },
-      route,
-      clarification_recommended: clarificationRecommended(confidence, minConfidence),
-      ...nBest,
-      ...(envelope === undefined
-        ? {}
-        : {
-            intent_envelope: envelope,
-            speech_escalation_recommended: route.payload.speech_escalation_recommended === true,
-          }),
-      ...(gaps.length === 0 ? {} : {intent_slot_gaps: [...gaps]}),
-      ...(question === undefined ? {} : {slot_clarification: question}),
-      llm_refinement: report,
+      utterances: this.#raw.length,
+      nBest: this.#nBest,
+      language: this.#language,
+      totalMs: performance.now() - this.#startedAt,
+      transcribeMs: this.#transcribeMs,
+      diagnostics: this.#diagnostics,
     }
   }
 }

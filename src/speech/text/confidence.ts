@@ -27,7 +27,7 @@ export const defaultRefineSettings: RefineSettings = {
 export function refineConfidence(profile: RefineProfile, corrections: number, settings: RefineSettings): number {
   const penalty = Math.min(settings.penaltyPerTrace * corrections, settings.penaltyCap)
   const confidence = settings[`${profile}Base`] - penalty
-  return round(Math.max(settings.confidenceMin, Math.min(settings.confidenceMax, confidence)))
+  return fourDecimals(Math.max(settings.confidenceMin, Math.min(settings.confidenceMax, confidence)))
 }
 
 /**
@@ -39,7 +39,7 @@ export function asrConfidence(segments: readonly Pick<Segment, 'avgLogprob' | 't
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   if (total === 0) return undefined
   const logprob = segments.reduce((sum, {avgLogprob}, i) => sum + avgLogprob * (weights[i] ?? 0), 0)
-  return round(Math.min(1, Math.exp(logprob / total)))
+  return fourDecimals(Math.min(1, Math.exp(logprob / total)))
 }
 
 /**
@@ -57,4 +57,4 @@ export const clarificationRecommended = (confidence: number, minConfidence: numb
   confidence < Math.max(0, Math.min(1, minConfidence))
 
 /** Rounds to four decimals. */
-export const round = (value: number): number => Math.round(value * 1e4) / 1e4
+export const fourDecimals = (value: number): number => Math.round(value * 1e4) / 1e4

@@ -1,6 +1,6 @@
 import {nearest, SvcError} from '../../errors/index.js'
 import type {LanguageGuess, SpeechModelDescription} from '../model/model.js'
-import {round} from './confidence.js'
+import {fourDecimals} from './confidence.js'
 import {languageCode, languageWords} from './languages.js'
 
 export type LanguageNote =
@@ -83,7 +83,7 @@ export function requireLanguage(
 export const withDetection = (
   diagnostics: LanguageDiagnostics,
   {language, probability}: LanguageGuess,
-): LanguageDiagnostics => ({...diagnostics, detected: language, detected_probability: round(probability)})
+): LanguageDiagnostics => ({...diagnostics, detected: language, detected_probability: fourDecimals(probability)})
 
 function faultsOf(given: string): LanguageNote[] {
   const tests: readonly [sound: boolean, note: LanguageNote][] = [

@@ -1,7 +1,7 @@
 import {appendFile, mkdir} from 'node:fs/promises'
 import {dirname} from 'node:path'
 import type {Segment} from '../model/model.js'
-import {round} from '../text/confidence.js'
+import {fourDecimals} from '../text/confidence.js'
 import type {TranscribeEvent} from '../transcribe/options.js'
 
 type Chunk = Extract<TranscribeEvent, {type: 'chunk'}>
@@ -56,7 +56,7 @@ export function partialWriter(
         ...at,
         token_index: tokenIndex++,
         ...piece,
-        logprob: round(logprob),
+        logprob: fourDecimals(logprob),
         ...escaped,
         ts_ms,
       })),
@@ -67,9 +67,9 @@ export function partialWriter(
         end_ms: Math.round(1000 * endSec),
         ...speakerOf(segment),
         text: text.trim(),
-        avg_logprob: round(segment.avgLogprob),
-        no_speech_prob: round(segment.noSpeechProb),
-        compression_ratio: round(segment.compressionRatio),
+        avg_logprob: fourDecimals(segment.avgLogprob),
+        no_speech_prob: fourDecimals(segment.noSpeechProb),
+        compression_ratio: fourDecimals(segment.compressionRatio),
         temperature: segment.temperature,
         ...escaped,
         ts_ms,

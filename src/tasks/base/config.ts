@@ -26,6 +26,7 @@ import {
   type SettingValues,
   type SettingWarning,
   socratesPolicySettings,
+  type TableValues,
   testDecisionPolicySettings,
   tierGateSettings,
 } from '../../config/index.js'
@@ -34,35 +35,33 @@ import {SvcError} from '../../errors/index.js'
 import type {Capabilities} from './capabilities.js'
 import {confidencePolicy, type SocratesThresholds} from './policy.js'
 
-type Values<T> = T extends SettingTable<infer R> ? SettingValues<R> : never
-
-type FlatValues = Values<typeof orchestratorSettings> &
-  Values<typeof orchestratorScalingSettings> &
-  Values<typeof orchestratorBudgetSettings> &
-  Values<typeof orchestratorRoutingSettings> &
-  Values<typeof orchestratorGateSettings> &
-  Values<typeof orchestratorPlanningSettings> &
-  Values<typeof orchestratorAttentionSettings> &
-  Values<typeof orchestrationMigrationSettings> &
-  Values<typeof orchestratorDelegationSettings> &
-  Values<typeof meshSettings>
+type FlatValues = TableValues<typeof orchestratorSettings> &
+  TableValues<typeof orchestratorScalingSettings> &
+  TableValues<typeof orchestratorBudgetSettings> &
+  TableValues<typeof orchestratorRoutingSettings> &
+  TableValues<typeof orchestratorGateSettings> &
+  TableValues<typeof orchestratorPlanningSettings> &
+  TableValues<typeof orchestratorAttentionSettings> &
+  TableValues<typeof orchestrationMigrationSettings> &
+  TableValues<typeof orchestratorDelegationSettings> &
+  TableValues<typeof meshSettings>
 
 /** All orchestrator settings. Times end in `Ms` or `Secs`. */
 export type OrchestratorConfig = Readonly<FlatValues> & {
-  readonly exec: Readonly<Values<typeof orchestratorExecSettings>>
-  readonly harness: Readonly<Values<typeof orchestratorHarnessSettings>>
-  readonly session: Readonly<Values<typeof orchestratorSessionSettings>>
-  readonly memory: Readonly<Values<typeof orchestratorMemorySettings>>
-  readonly compaction: Readonly<Values<typeof orchestratorCompactionSettings>>
+  readonly exec: Readonly<TableValues<typeof orchestratorExecSettings>>
+  readonly harness: Readonly<TableValues<typeof orchestratorHarnessSettings>>
+  readonly session: Readonly<TableValues<typeof orchestratorSessionSettings>>
+  readonly memory: Readonly<TableValues<typeof orchestratorMemorySettings>>
+  readonly compaction: Readonly<TableValues<typeof orchestratorCompactionSettings>>
   /** This machine as a mesh node, with the other credentials that it presents to a control plane. */
-  readonly meshNode: Readonly<Values<typeof meshNodeSettings>>
-  readonly meshSecrets: Readonly<Values<typeof meshSecretSettings>>
+  readonly meshNode: Readonly<TableValues<typeof meshNodeSettings>>
+  readonly meshSecrets: Readonly<TableValues<typeof meshSecretSettings>>
   /** Only the thresholds that are set; `confidencePolicy` adds the others. */
   readonly socratesPolicy: Readonly<Partial<SocratesThresholds>>
-  readonly testDecisionPolicy: Readonly<Values<typeof testDecisionPolicySettings>>
-  readonly tierGate: Readonly<Values<typeof tierGateSettings>>
-  readonly attentionTlxWeights: Readonly<Values<typeof attentionTlxWeightSettings>>
-  readonly interruptionCalibration: Readonly<Values<typeof interruptionCalibrationSettings>>
+  readonly testDecisionPolicy: Readonly<TableValues<typeof testDecisionPolicySettings>>
+  readonly tierGate: Readonly<TableValues<typeof tierGateSettings>>
+  readonly attentionTlxWeights: Readonly<TableValues<typeof attentionTlxWeightSettings>>
+  readonly interruptionCalibration: Readonly<TableValues<typeof interruptionCalibrationSettings>>
   readonly defaultAgentCapabilities: Readonly<Capabilities>
 }
 
@@ -114,8 +113,8 @@ export function resolveOrchestratorConfig(sources: SettingSources): {
 
 /** Default capabilities of every agent, merged with the settings of this mesh node. */
 function agentCapabilities(
-  configured: Values<typeof defaultAgentCapabilitySettings>,
-  {labels, advertiseGpu}: Values<typeof meshSettings>,
+  configured: TableValues<typeof defaultAgentCapabilitySettings>,
+  {labels, advertiseGpu}: TableValues<typeof meshSettings>,
 ): Capabilities {
   return {
     ...withoutUndefined(configured),

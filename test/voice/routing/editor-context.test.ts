@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {mkdir, utimes, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {readEditorContext} from '../../../src/speech/routing/editor-context.js'
+import {readEditorContext} from '../../../src/voice/routing/editor-context.js'
 import {temporaryFolder} from '../../support/temporary.js'
 
 const state = {active_file: 'a.ts', cursor_line: 3, recent_errors: ['[a] wrong'], symbol_stack: ['main']}

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {SvcError} from '../../../src/errors/index.js'
-import {noEditor} from '../../../src/speech/routing/editor-context.js'
-import {RoutingMemory, remember} from '../../../src/speech/routing/memory.js'
-import {type RoutedTranscript, type RoutePorts, Router} from '../../../src/speech/routing/router.js'
-import {findSpokenCall, type SpokenOperation, spokenName} from '../../../src/speech/routing/spoken-operation.js'
+import {noEditor} from '../../../src/voice/routing/editor-context.js'
+import {RoutingMemory, remember} from '../../../src/voice/routing/memory.js'
+import {type RoutedTranscript, type RoutePorts, Router} from '../../../src/voice/routing/router.js'
+import {findSpokenCall, type SpokenOperation, spokenName} from '../../../src/voice/routing/spoken-operation.js'
 
 const spoken = (
   name: string,

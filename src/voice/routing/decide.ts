@@ -1,4 +1,4 @@
-import {round} from '../text/confidence.js'
+import {fourDecimals} from '../../speech/index.js'
 import type {EditorContext} from './editor-context.js'
 import {findIntent, type Intent, tokensOf} from './intent.js'
 import {readSlots, type Slots} from './slots.js'
@@ -93,7 +93,7 @@ function decideTool(request: RouteRequest, limits: RouteLimits): Decision {
   const least = clamp(limits.toolMinConfidence)
   if (confidence < least)
     return nothing('below_tool_confidence', 'The transcript is too uncertain for a tool.', {
-      transcript_confidence: round(confidence),
+      transcript_confidence: fourDecimals(confidence),
       min_confidence: least,
     })
   const call = findSpokenCall(transcript, request.operations)
@@ -106,13 +106,13 @@ function decideTool(request: RouteRequest, limits: RouteLimits): Decision {
   const isFound = call !== undefined || intent !== 'none'
   if (isFound && blended < least)
     return nothing('below_blended_tool_confidence', 'What the transcript asks for is too uncertain for a tool.', {
-      blended_confidence: round(blended),
+      blended_confidence: fourDecimals(blended),
       min_confidence: least,
     })
   const measures = {
-    intent_confidence: round(intentConfidence),
-    blended_confidence: round(blended),
-    transcript_confidence: round(confidence),
+    intent_confidence: fourDecimals(intentConfidence),
+    blended_confidence: fourDecimals(blended),
+    transcript_confidence: fourDecimals(confidence),
     speech_escalation_recommended: blended < escalationBelow,
   }
   const {blended_confidence: _, ...unmatched} = measures
@@ -124,8 +124,8 @@ function decideTool(request: RouteRequest, limits: RouteLimits): Decision {
     ...toolRoute(request, call ?? intent, measures),
     envelope: {
       action: call === undefined ? intent : 'operation',
-      intent_confidence: round(intentConfidence),
-      transcript_confidence: round(confidence),
+      intent_confidence: fourDecimals(intentConfidence),
+      transcript_confidence: fourDecimals(confidence),
       transcript,
       ...readSlots(transcript, editor),
     },
@@ -204,7 +204,7 @@ function decideTask({sessionId, transcript, confidence}: RouteRequest, limits: R
         session_id: sessionId,
         intent_text: transcript,
         workflow_status: 'queued',
-        transcript_confidence: round(clamp(confidence)),
+        transcript_confidence: fourDecimals(clamp(confidence)),
         orchestrator_min_confidence: least,
         note: isLow ? 'A task was submitted from an uncertain transcript.' : 'A task was submitted.',
       },

@@ -1,4 +1,4 @@
-import {writeSpokenNumbers} from '../text/spoken-numbers.js'
+import {writeSpokenNumbers} from '../../speech/index.js'
 import {tokensOf} from './intent.js'
 
 /** An operation that a sentence can call by its name or title. */

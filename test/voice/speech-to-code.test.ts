@@ -7,6 +7,7 @@ import {compileSchema, contractViolations, type TranscribeV1} from '../../src/co
 import {isErrorOf} from '../../src/errors/index.js'
 import {createCall, type OperationContext, operationNamed, type SpeechPort} from '../../src/operations/index.js'
 import * as modules from '../../src/orchestrator/index.js'
+import {speechToCode} from '../../src/voice/speech-to-code.js'
 import {inTurn, scriptedChat} from '../support/scripted-inference.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -28,6 +29,7 @@ async function workspace(test: TestContext, answers: string[]) {
   const speech: SpeechPort = {
     transcribe: async () => heard as unknown as TranscribeV1,
     listen: () => assert.fail(),
+    speechToCode,
     status: () => assert.fail(),
   }
   const context: OperationContext = {

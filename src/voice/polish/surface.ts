@@ -1,5 +1,4 @@
-import {isProtected} from '../text/protected-words.js'
-import {joinWord, splitWord} from '../text/written-word.js'
+import {protectedWords} from '../../speech/index.js'
 import type {Unpolished} from './request.js'
 
 /** Bounds of the size of a corrected text, bytes: within them, five times the size of the transcript. */
@@ -23,11 +22,6 @@ export function isPlausible(corrected: string, {rawText, refinedText}: Unpolishe
 
 const count = (text: string, mark: RegExp) => text.match(mark)?.length ?? 0
 
-/** Scripts without spaces between words. Their characters are words of their own here. */
-const unspaced =
-  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Myanmar}\\p{Script=Khmer}'
-const boundary = new RegExp(`\\s+|(?<=[${unspaced}])|(?=[${unspaced}])`, 'u')
-
 /**
  * Returns a protected word of the transcript that occurs less often in the correction; undefined if there is none.
  * Protected words are those that refinement does not change, such as flags, paths, URLs, names with `::` or `.`, and
@@ -35,18 +29,10 @@ const boundary = new RegExp(`\\s+|(?<=[${unspaced}])|(?=[${unspaced}])`, 'u')
  */
 export function lostWord(corrected: string, {refinedText}: Unpolished): string | undefined {
   const left = new Map<string, number>()
-  for (const word of protectedIn(corrected)) left.set(word, (left.get(word) ?? 0) + 1)
-  return protectedIn(refinedText).find((word) => {
+  for (const word of protectedWords(corrected)) left.set(word, (left.get(word) ?? 0) + 1)
+  return protectedWords(refinedText).find((word) => {
     const rest = (left.get(word) ?? 0) - 1
     left.set(word, rest)
     return rest < 0
   })
 }
-
-/** Protected words without the punctuation around them, unless the punctuation is what makes them protected. */
-const protectedIn = (text: string): string[] =>
-  text
-    .split(boundary)
-    .map(splitWord)
-    .filter((word) => isProtected(word))
-    .map((word) => (isProtected({...word, lead: '', trail: ''}) ? word.core : joinWord(word)))

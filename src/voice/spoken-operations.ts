@@ -1,17 +1,14 @@
 import {clearDecision} from '../contracts/index.js'
-import type {OperationPorts, SpokenOperation} from '../speech/index.js'
-import type {OperationContext} from './context.js'
-import type {Operation} from './operation.js'
-import {performNamed} from './perform.js'
-
-type Spell = (name: string) => readonly string[]
+import {type Operation, type OperationContext, operations, performNamed} from '../operations/index.js'
+import type {OperationPorts} from './routing/router.js'
+import {type SpokenOperation, spokenName} from './routing/spoken-operation.js'
 
 /** Operations of speech itself. */
 const excluded = ['transcribe', 'listen', 'speech_to_code', 'speech_status']
 
 /** The operations that can be called by voice: those with at most one required member, a text or a whole number. */
-export function spokenOperations(operations: readonly Operation[], spell: Spell): SpokenOperation[] {
-  return operations
+export function spokenOperations(table: readonly Operation[]): SpokenOperation[] {
+  return table
     .filter(({name}) => !excluded.includes(name))
     .flatMap(({name, title, effect, input}) => {
       const {required = [], properties = {}} = input as Input
@@ -20,7 +17,7 @@ export function spokenOperations(operations: readonly Operation[], spell: Spell)
       if (required.length > 1 || (argument !== undefined && type === undefined)) return []
       return {
         name,
-        names: [spell(title), spell(name)],
+        names: [spokenName(title), spokenName(name)],
         isRead: effect === 'read',
         argument: argument === undefined || type === undefined ? undefined : {name: argument, type},
       }
@@ -44,13 +41,8 @@ let spoken: readonly SpokenOperation[] | undefined
  * What spoken sentences can do in a workspace.
  * @param open opens the workspace when the first operation is called
  */
-export async function spokenPorts(
-  operations: readonly Operation[],
-  open: () => Promise<OperationContext>,
-  confirm: OperationPorts['confirm'],
-): Promise<OperationPorts> {
-  const {spokenName} = await import('../speech/index.js')
-  spoken ??= spokenOperations(operations, spokenName)
+export function spokenPorts(open: () => Promise<OperationContext>, confirm: OperationPorts['confirm']): OperationPorts {
+  spoken ??= spokenOperations(operations)
   return {
     operations: spoken,
     run: async (name, input, signal) => performNamed(operations, name, input, {...(await open()), signal}),

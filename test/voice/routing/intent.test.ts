@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {type EditorContext, noEditor} from '../../../src/speech/routing/editor-context.js'
-import {findIntent, type Intent} from '../../../src/speech/routing/intent.js'
-import {readSlots, slotGaps} from '../../../src/speech/routing/slots.js'
+import {type EditorContext, noEditor} from '../../../src/voice/routing/editor-context.js'
+import {findIntent, type Intent} from '../../../src/voice/routing/intent.js'
+import {readSlots, slotGaps} from '../../../src/voice/routing/slots.js'
 
 const editor: EditorContext = {activeFile: 'src/app.ts', cursorLine: 4, recentErrors: [], symbolStack: ['main', 'App']}
 const withError = {...editor, recentErrors: ['[abc_core] unused variable']}

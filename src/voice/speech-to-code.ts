@@ -1,75 +1,30 @@
 import {randomUUID} from 'node:crypto'
 import {resolveSettings, speechSessionSettings} from '../config/index.js'
-import {
-  type FailureCategory,
-  type RuntimeGenerationKpiV1,
-  type SpeechTrace,
-  withoutUndefined,
-} from '../contracts/index.js'
+import {type FailureCategory, type SpeechTrace, withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {containedOutput} from '../files/index.js'
 import {askEndpoint} from '../inference-client/index.js'
 import {
-  appendSpeechTrace,
-  newSessionId,
-  noEditor,
-  type Route,
-  type RouteResult,
-  Router,
-  routeTranscript,
-  speechTrace,
-  spokenCodeFailure,
-  transcriptUse,
-} from '../speech/index.js'
-import type {OperationContext} from './context.js'
-import type {Operation} from './operation.js'
-import {performNamed} from './perform.js'
-import type {TranscribeRequest} from './speech-port.js'
-import {spokenPorts} from './spoken.js'
-import {DetailedError} from './tool-answer.js'
-
-export interface SpeechToCode extends Partial<TranscribeRequest> {
-  prompt?: string
-  include_route?: boolean
-  validate?: boolean
-  max_retries?: number
-  session_id?: string
-  output_surface_mode?: string
-  emit_trace_path?: string
-}
-
-interface Heard {
-  raw_text: string
-  refined_text: string
-  confidence: number
-  n_best?: readonly string[]
-}
-
-interface Generated {
-  code?: string
-  error?: {code: string; message: string}
-  runtime_generation_kpi?: RuntimeGenerationKpiV1
-  diagnostics_snapshot?: readonly {line: number; [member: string]: unknown}[]
-}
-
-export interface SpokenCode {
-  correlation_id: string
-  transcript: Heard
-  route?: Route
-  generate: Generated
-  speech_trace: SpeechTrace
-}
+  DetailedError,
+  type GeneratedCode,
+  type OperationContext,
+  operations,
+  performNamed,
+  type SpeechToCode,
+  type SpokenCode,
+  type SpokenText,
+} from '../operations/index.js'
+import {appendSpeechTrace, newSessionId, speechTrace, spokenCodeFailure} from '../speech/index.js'
+import {noEditor} from './routing/editor-context.js'
+import {type RouteResult, Router} from './routing/router.js'
+import {routeTranscript, transcriptUse} from './routing/use-transcript.js'
+import {spokenPorts} from './spoken-operations.js'
 
 /**
  * Generates a program from a recording or a text, and traces how it went.
- * @param table all operations
  * @throws params_invalid, path_denied; what transcribing throws
  */
-export async function speechToCode(
-  request: SpeechToCode,
-  table: readonly Operation[],
-  context: OperationContext,
-): Promise<SpokenCode> {
+export async function speechToCode(request: SpeechToCode, context: OperationContext): Promise<SpokenCode> {
   if ((request.path === undefined) === (request.prompt === undefined))
     throw new SvcError('params_invalid', {
       operation: 'speech_to_code',
@@ -79,8 +34,8 @@ export async function speechToCode(
   const traceFile = tracePath === undefined ? undefined : await containedOutput(context.orchestrator.root, tracePath)
   const ids = {sessionId: request.session_id ?? newSessionId(), correlationId: randomUUID()}
   const transcript = await hear(request, context)
-  const routed = includesRoute ? await routeOf(request, ids.sessionId, transcript, table, context) : undefined
-  const generate = await generateFrom(request, ids.sessionId, transcript, table, context)
+  const routed = includesRoute ? await routeOf(request, ids.sessionId, transcript, context) : undefined
+  const generate = await generateFrom(request, ids.sessionId, transcript, context)
   const trace = await traceOf(ids, transcript, routed, {...generate, validate: request.validate ?? true}, context)
   if (traceFile !== undefined) await appendSpeechTrace(traceFile, trace)
   return {
@@ -93,7 +48,7 @@ export async function speechToCode(
 }
 
 /** The transcript of the recording, or the text of the request. */
-async function hear({path, prompt = '', ...request}: SpeechToCode, context: OperationContext): Promise<Heard> {
+async function hear({path, prompt = '', ...request}: SpeechToCode, context: OperationContext): Promise<SpokenText> {
   if (path === undefined) return {raw_text: prompt, refined_text: prompt.trim(), confidence: 1}
   if (context.speech === undefined) throw new SvcError('speech_unavailable', {})
   const {language_hint, profile, debug_parser_payload} = request
@@ -107,18 +62,16 @@ async function hear({path, prompt = '', ...request}: SpeechToCode, context: Oper
 async function routeOf(
   {route_mode: mode = 'tool'}: SpeechToCode,
   sessionId: string,
-  {refined_text, confidence}: Heard,
-  table: readonly Operation[],
+  {refined_text, confidence}: SpokenText,
   context: OperationContext,
 ): Promise<RouteResult> {
   const use = {mode, editor: noEditor, ...transcriptUse(sessionSettings(context))}
   const ports = {
     // The code is generated below, so nothing else is changed.
-    ...(await spokenPorts(
-      table,
+    ...spokenPorts(
       async () => context,
       async (_, change) => change === 'submit',
-    )),
+    ),
     router: new Router(),
     resolveModel: (signal: AbortSignal) => askEndpoint(context.sources, signal),
   }
@@ -128,15 +81,14 @@ async function routeOf(
 async function generateFrom(
   request: SpeechToCode,
   sessionId: string,
-  {refined_text: prompt}: Heard,
-  table: readonly Operation[],
+  {refined_text: prompt}: SpokenText,
   context: OperationContext,
-): Promise<Generated> {
+): Promise<GeneratedCode> {
   const {validate, max_retries, output_surface_mode} = request
   const options = withoutUndefined({validate, max_retries, output_surface_mode})
   const input = {prompt, session_id: sessionId, ...options}
   try {
-    return (await performNamed(table, 'generate_code', input, context)) as Generated
+    return (await performNamed(operations, 'generate_code', input, context)) as GeneratedCode
   } catch (error) {
     context.signal.throwIfAborted()
     const {code, message} = SvcError.from(error)
@@ -147,9 +99,9 @@ async function generateFrom(
 /** The trace of the request. A program that was not validated has neither a result nor a failure. */
 async function traceOf(
   {sessionId, correlationId}: {sessionId: string; correlationId: string},
-  {raw_text, refined_text, confidence, n_best}: Heard,
+  {raw_text, refined_text, confidence, n_best}: SpokenText,
   routed: RouteResult | undefined,
-  {error, validate, runtime_generation_kpi: kpi, diagnostics_snapshot: findings}: Generated & {validate: boolean},
+  {error, validate, runtime_generation_kpi: kpi, diagnostics_snapshot: findings}: GeneratedCode & {validate: boolean},
   context: OperationContext,
 ): Promise<SpeechTrace> {
   const minConfidence = sessionSettings(context).toolRouteMinConfidence

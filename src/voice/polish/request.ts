@@ -1,4 +1,4 @@
-import type {FinishedText} from '../text/finish.js'
+import type {FinishedText} from '../../speech/index.js'
 import type {ModelMessage} from './ask-model.js'
 
 /** The parts of a finished transcript that polishing uses. */

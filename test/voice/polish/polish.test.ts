@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {randomSource} from '../../../src/sampling/index.js'
-import type {AskModel, ModelMessage} from '../../../src/speech/polish/ask-model.js'
-import {failureText} from '../../../src/speech/polish/failure-text.js'
-import {type PolishOptions, polish} from '../../../src/speech/polish/polish.js'
-import type {Unpolished} from '../../../src/speech/polish/request.js'
-import {lostWord} from '../../../src/speech/polish/surface.js'
+import type {AskModel, ModelMessage} from '../../../src/voice/polish/ask-model.js'
+import {failureText} from '../../../src/voice/polish/failure-text.js'
+import {type PolishOptions, polish} from '../../../src/voice/polish/polish.js'
+import type {Unpolished} from '../../../src/voice/polish/request.js'
+import {lostWord} from '../../../src/voice/polish/surface.js'
 
 const options: PolishOptions = {
   enabled: true,

@@ -1,4 +1,5 @@
-import {appendAsrRefinePair} from '../corpus/asr-refine-pair.js'
+import type {speechSessionSettings, TableValues} from '../../config/index.js'
+import {appendAsrRefinePair} from '../../speech/index.js'
 import type {ModelMessage, ResolveModel} from '../polish/ask-model.js'
 import {type Polished, type PolishOptions, polish} from '../polish/polish.js'
 import type {Unpolished} from '../polish/request.js'
@@ -34,6 +35,26 @@ export interface UsePorts extends OperationPorts {
 export interface UsedTranscript extends RouteResult {
   polished: Polished
 }
+
+/** How transcripts of sessions are polished and routed. */
+export const transcriptUse = (
+  session: TableValues<typeof speechSessionSettings>,
+): Pick<TranscriptUse, 'polish' | 'limits'> => ({
+  polish: {
+    enabled: session.llmRefinementDefault,
+    minConfidence: session.llmMinDetConfidence,
+    maxOutputTokens: session.llmMaxOutputTokens,
+    deadlineMs: session.llmDeadlineMs,
+  },
+  limits: {
+    toolMinConfidence: session.toolRouteMinConfidence,
+    orchestratorMinConfidence: session.orchestratorMinConfidence,
+    maxUserTurns: session.routeMaxUserTurns,
+    chatMessages: session.chatMaxMessages,
+    sessions: session.routingSessionCap,
+    ttlMs: 1000 * session.routingSessionTtlSecs,
+  },
+})
 
 /** Answers are read aloud or shown in one line of a terminal. */
 const chatInstruction = 'You answer spoken messages. Answer briefly, in plain text.'

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {operations} from '../../src/operations/index.js'
-import {confirmWith, spokenOperations} from '../../src/operations/spoken.js'
-import {spokenName} from '../../src/speech/index.js'
+import {confirmWith, spokenOperations} from '../../src/voice/spoken-operations.js'
 import {unclear} from '../support/unclear.js'
 
 describe('the operations that can be called by voice', () => {
-  const spoken = new Map(spokenOperations(operations, spokenName).map((each) => [each.name, each]))
+  const spoken = new Map(spokenOperations(operations).map((each) => [each.name, each]))
 
   it('need at most one text or number', () => {
     assert.deepEqual(spoken.get('get_task'), {

@@ -1,5 +1,4 @@
-import {orAborted} from '../model/or-aborted.js'
-import {round} from '../text/confidence.js'
+import {fourDecimals, orAborted} from '../../speech/index.js'
 import {type AnswerFault, type PolishAnswer, parsePolishAnswer, polishSchema} from './answer.js'
 import type {ResolveModel} from './ask-model.js'
 import {failureText, publicName} from './failure-text.js'
@@ -96,7 +95,7 @@ async function reportOf(
   const corrected = llm.corrected_text?.trim() ?? ''
   const fault = correctionFault(corrected, transcript)
   if (fault !== undefined) return {applied: false, ...fault}
-  const effective = round(llm.confidence ?? transcript.confidence)
+  const effective = fourDecimals(llm.confidence ?? transcript.confidence)
   return {applied: true, llm, effective_confidence: effective, corrected_text: corrected}
 }
 
