@@ -8,17 +8,16 @@ export {appendAsrRefinePair} from './corpus/asr-refine-pair.js'
 export {
   failureCategories,
   failureCategoryOf,
-  type SpokenCodeOutcome,
   spokenCodeFailure,
 } from './corpus/failure-category.js'
 export {type MixOptions, mixCorpus} from './corpus/mix.js'
-export {appendSpeechTrace, type SpokenRequest, speechTrace} from './corpus/speech-trace.js'
+export {appendSpeechTrace, speechTrace} from './corpus/speech-trace.js'
 export {ModelHolder, type ModelSource} from './engine/model-holder.js'
 export {isSpeechModel, speechModelFamily, speechModelTypes} from './engine/open-model.js'
 export {compareSubtitles} from './evaluation/compare-subtitles.js'
 export {readDataset, type Sample} from './evaluation/dataset.js'
 export {evaluate, type HeardSample} from './evaluation/evaluate.js'
-export {type CheckedKpi, checkKpis, kpisOf, readKpis, requireKpis} from './evaluation/kpi.js'
+export {checkKpis, kpisOf, readKpis, requireKpis} from './evaluation/kpi.js'
 export {parseSubtitles} from './evaluation/subtitle-parser.js'
 export type {LiveCheckpoint, UtteranceSpan} from './live/live-transcription.js'
 export {
@@ -38,15 +37,14 @@ export {timingsPayload, tracksPayload, transcribePayload} from './service/payloa
 export {
   type CallHooks,
   type HeardRecording,
-  type RefineProfile,
   type SessionRequest,
   type SpeechCallSettings,
   SpeechService,
 } from './service/speech-service.js'
 export {chosenSettings, transcriberOptions} from './service/transcriber-options.js'
 export {type FinishedUtterance, type LiveEvent, type LiveResumption, LiveSession} from './session/live-session.js'
-export {RemoteSession, type RemoteSessionOptions} from './session/remote-session.js'
-export {newSessionId, type SessionLimits, SpeechSession, sessionLimits} from './session/session.js'
+export {RemoteSession} from './session/remote-session.js'
+export {newSessionId, type SessionLimits, sessionLimits} from './session/session.js'
 export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'
 export {clarificationRecommended, fourDecimals} from './text/confidence.js'
