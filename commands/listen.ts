@@ -25,7 +25,7 @@ import {
   speechSessionSettings,
   speechSettings,
 } from '../src/config/index.js'
-import {Exit, SvcError} from '../src/errors/index.js'
+import {asAudioError, Exit, SvcError} from '../src/errors/index.js'
 import {checkOutputs, GrowingOutput} from '../src/files/index.js'
 import type {OperationBase, OperationContext} from '../src/operations/index.js'
 import type {
@@ -34,6 +34,7 @@ import type {
   LiveEvent,
   LiveSession,
   RemoteSession,
+  SessionEvent,
   SessionLimits,
   Transcriber,
   TranscriptFormat,
@@ -109,13 +110,17 @@ current utterance and prints it.`
   }
 
   #operations: Promise<OperationBase> | undefined
-  #hasFailedRoute = false
+  /** End with the last printed event, and with the last use of an utterance. */
+  #printed: Promise<void> = Promise.resolve()
+  #used: Promise<void> = Promise.resolve()
+  /** Whether a route failed, or an utterance could not be used. */
+  #hasFailedUse = false
 
   async run(): Promise<void> {
     if (this.flags['list-microphones']) return this.#listMicrophones()
     const {isTextFile, SessionResult, sessionLimits} = await import('../src/speech/index.js')
     const {listenPayload} = await import('../src/voice/index.js')
-    const limits = sessionLimits(sessionLimitsOf(this.flags), this.#configuredLimits())
+    const limits = sessionLimits(sessionLimitsOf(this.flags), this.settings(speechSessionSettings))
     await this.checkPartialFile(this.#inputs)
     const result = new SessionResult()
     const conversation = await this.#openConversation()
@@ -130,8 +135,12 @@ current utterance and prints it.`
     let transcriber: Transcriber | undefined
     let failed = false
     try {
-      transcriber = isRemote ? undefined : await this.createTranscriber({refine: true})
-      const onFinal = async (heard: FinishedUtterance) => {
+      if (!isRemote) transcriber = await this.createTranscriber({refine: true})
+      const session =
+        transcriber === undefined
+          ? await this.#startRemote()
+          : await this.#start(transcriber, {limits, isLive: !isText})
+      const use = async (heard: FinishedUtterance) => {
         polished = await conversation.polish(unpolished(heard))
         const {text, confidence, report: llm_refinement} = polished
         const event = llm_refinement.applied ? {...heard.event, refined_text: text, text, confidence} : heard.event
@@ -139,7 +148,7 @@ current utterance and prints it.`
         screen.clear()
         if (event.text !== '') await this.output.piece(`${event.text}\n`)
         // The segments do not have the corrected text.
-        await document?.write(llm_refinement.applied ? {event} : heard)
+        await document?.write(llm_refinement.applied ? {type: 'final', event} : heard)
         if (!isDialogue || event.text === '') return
         routed = await conversation.route(session.id, polished)
         await this.#showRoute(routed)
@@ -147,16 +156,14 @@ current utterance and prints it.`
         const {correlation_id, utterance} = event
         await this.output.event({type: 'routed', correlation_id, utterance, text, route: routed.route, llm_refinement})
       }
-      const session =
-        transcriber === undefined
-          ? await this.#startRemote(screen, onFinal)
-          : await this.#start(transcriber, {limits, isLive: !isText}, screen, onFinal)
+      const reading = this.#read(session, screen, use)
       try {
         // What was said before the audio failed is not lost.
         if ('addText' in session && isText) await session.addText(resolve(this.args.source))
         else await this.#feed(session, screen).finally(() => session.commit())
       } finally {
         await session.close()
+        await reading
         screen.clear()
       }
       const {transcript} = result
@@ -182,7 +189,7 @@ current utterance and prints it.`
       )
       if (session.ended.aborted) throw session.ended.reason
       await document?.finish()
-      failed = session.failures > 0 || this.#hasFailedRoute
+      failed = session.failures > 0 || this.#hasFailedUse
     } finally {
       await document?.close()
       await transcriber?.close()
@@ -261,12 +268,7 @@ current utterance and prints it.`
     // Errors are printed even with --quiet.
     if (error !== undefined) process.stderr.write(`error: ${error.message} (${error.code})\n`)
     else if (notice !== undefined) this.output.notice(notice)
-    this.#hasFailedRoute ||= error !== undefined
-  }
-
-  #configuredLimits(): SessionLimits {
-    const {captureTimeoutMs, maxDurationMs, inferenceDeadlineMs} = this.settings(speechSessionSettings)
-    return {timeoutMs: captureTimeoutMs, maxDurationMs, inferenceDeadlineMs}
+    this.#hasFailedUse ||= error !== undefined
   }
 
   #path(): string {
@@ -283,71 +285,80 @@ current utterance and prints it.`
   async #start(
     transcriber: Transcriber,
     {limits, isLive}: {limits: SessionLimits; isLive: boolean},
-    screen: Screen,
-    onFinal: (utterance: FinishedUtterance) => Promise<void>,
   ): Promise<LiveSession> {
     const {LiveSession, newSessionId} = await import('../src/speech/index.js')
-    const {streamPartialQuietMs, streamMaxWaitMs, streamMaxBufferMs} = this.settings(speechServerSettings)
+    const settings = this.settings(speechServerSettings)
     const id = newSessionId()
-    const partial = await this.partialWriter(id)
-    return LiveSession.start(
-      {
-        id,
-        transcriber,
-        limits,
-        isLive,
-        onChunk: partial?.write,
-        silenceMs: endpointMs,
-        once: this.flags.once,
-        heartbeatMs: this.settings(speechSessionSettings).heartbeatMs,
-        stability: {quietMs: streamPartialQuietMs, maxWaitMs: streamMaxWaitMs},
-        maxBufferMs: Math.max(streamMaxBufferMs, 2 * (limits.maxDurationMs ?? 0)),
-        // An interruption ends the audio; what was said before it is still transcribed.
-        signal: new AbortController().signal,
-        onWarning: ({message}) => this.output.notice(`warning: ${message}`),
-        emit: this.#emitter(screen),
-      },
-      onFinal,
-    )
+    return LiveSession.start({
+      ...settings,
+      id,
+      transcriber,
+      limits,
+      isLive,
+      partial: await this.partialWriter(id),
+      silenceMs: endpointMs,
+      once: this.flags.once,
+      heartbeatMs: this.settings(speechSessionSettings).heartbeatMs,
+      streamMaxBufferMs: Math.max(settings.streamMaxBufferMs, 2 * (limits.maxDurationMs ?? 0)),
+      // An interruption ends the audio; what was said before it is still transcribed.
+      signal: new AbortController().signal,
+    })
   }
 
-  /** Prints events in order. */
-  #emitter(screen: Screen): (event: LiveEvent) => void {
-    let printed: Promise<void> = Promise.resolve()
-    return (event) => {
-      printed = printed.then(() => this.output.event(event))
-      printed.catch(() => undefined)
-      if (event.type === 'partial') screen.show(event.stable_text, event.text)
-      else if (event.type === 'error' && !this.output.json) {
-        // The error of an utterance is only reported here, also with --quiet.
-        if (event.utterance === undefined) this.output.notice(`error: ${event.message}`)
-        else process.stderr.write(`error: ${event.message} (${event.error})\n  hint: ${event.hint}\n`)
+  /** Prints the events of a session. Utterances are used one after another, while partial results appear. */
+  async #read(
+    session: LiveSession | RemoteSession,
+    screen: Screen,
+    use: (heard: FinishedUtterance) => Promise<void>,
+  ): Promise<void> {
+    for await (const event of session)
+      if (event.type === 'final')
+        this.#used = this.#used.then(async () => {
+          try {
+            this.#print(event.event, screen)
+            await use(event)
+          } catch (error) {
+            this.#hasFailedUse = true
+            const {correlation_id, utterance, end_ms} = event.event
+            this.#print(
+              {type: 'error', correlation_id, ...asAudioError(SvcError.from(error)), utterance, end_ms},
+              screen,
+            )
+          }
+        })
+      else if (event.type === 'error') this.#used = this.#used.then(() => this.#print(event.event, screen))
+      else if ('event' in event) this.#print(event.event, screen)
+      else {
+        const notice = noticeOfSession(event)
+        if (notice !== undefined) this.output.notice(notice)
       }
+    await this.#used
+  }
+
+  /** Prints an event after those before it. */
+  #print(event: LiveEvent, screen: Screen): void {
+    this.#printed = this.#printed.then(() => this.output.event(event))
+    this.#printed.catch(() => undefined)
+    if (event.type === 'partial') screen.show(event.stable_text, event.text)
+    else if (event.type === 'error' && !this.output.json) {
+      // The error of an utterance is only reported here, also with --quiet.
+      if (event.utterance === undefined) this.output.notice(`error: ${event.message}`)
+      else process.stderr.write(`error: ${event.message} (${event.error})\n  hint: ${event.hint}\n`)
     }
   }
 
-  async #startRemote(screen: Screen, onFinal: (utterance: FinishedUtterance) => Promise<void>): Promise<RemoteSession> {
+  async #startRemote(): Promise<RemoteSession> {
     const {RemoteSession} = await import('../src/speech/index.js')
     const {server: url = '', once} = this.flags
     const {protocol} = URL.canParse(url) ? new URL(url) : {protocol: ''}
     if (!['http:', 'https:', 'ws:', 'wss:'].includes(protocol))
       throw new SvcError('usage', {reason: `${url} is not the URL of a speech server, such as http://127.0.0.1:3847.`})
-    return RemoteSession.start(
-      {
-        url,
-        token: this.settings(speechServerSettings).token,
-        language: this.settings(speechSettings).language,
-        once,
-        emit: this.#emitter(screen),
-        onGap: ({fromSec, toSec}) =>
-          this.output.notice(
-            `warning: The audio from ${fromSec.toFixed(1)} s to ${toSec.toFixed(1)} s was lost with the connection.`,
-          ),
-        onConnection: (isConnected) =>
-          this.output.notice(isConnected ? 'Connected again.' : 'warning: The connection was lost; trying again.'),
-      },
-      onFinal,
-    )
+    return RemoteSession.start({
+      url,
+      token: this.settings(speechServerSettings).token,
+      language: this.settings(speechSettings).language,
+      once,
+    })
   }
 
   /** Passes audio on until it ends, the session fails, or the command is interrupted. */
@@ -371,7 +382,10 @@ current utterance and prints it.`
           )
         }
         if (isFile && this.flags.realtime) await wait(started + samples / 16 - performance.now(), stop)
-        else if (isFile || (!isMicrophone && this.flags.server !== undefined)) await session.settle()
+        else if (isFile || (!isMicrophone && this.flags.server !== undefined)) {
+          await session.settle()
+          await this.#used
+        }
         if (stop.aborted || session.isDone) return
       }
     } catch (error) {
@@ -420,6 +434,20 @@ const unpolished = ({event, file}: FinishedUtterance): Unpolished => ({
   confidence: event.confidence,
   trace: file?.finished.trace ?? [],
 })
+
+/** The notice of an event that is not for clients. */
+function noticeOfSession(event: SessionEvent): string | undefined {
+  switch (event.type) {
+    case 'warning':
+      return `warning: ${event.warning.message}`
+    case 'gap':
+      return `warning: The audio from ${event.fromSec.toFixed(1)} s to ${event.toSec.toFixed(1)} s was lost with the connection.`
+    case 'connection':
+      return event.isConnected ? 'Connected again.' : 'warning: The connection was lost; trying again.'
+    default:
+      return undefined
+  }
+}
 
 const wait = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

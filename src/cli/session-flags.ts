@@ -31,7 +31,7 @@ export const sessionLimitsOf = (flags: {
   'max-ms'?: number | undefined
   'inference-deadline-ms'?: number | undefined
 }) => ({
-  timeoutMs: flags['timeout-ms'],
+  captureTimeoutMs: flags['timeout-ms'],
   maxDurationMs: flags['max-ms'],
   inferenceDeadlineMs: flags['inference-deadline-ms'],
 })

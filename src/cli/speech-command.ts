@@ -169,16 +169,8 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
           modelKey: JSON.stringify({threads, device, precision, backend, verbose, model: speech.model, revision}),
           source: await this.#modelSource(values),
           transcriber: {...(await this.#transcriberOptions(values)), refine: true},
-          limits: {
-            timeoutMs: session.captureTimeoutMs,
-            maxDurationMs: session.maxDurationMs,
-            inferenceDeadlineMs: session.inferenceDeadlineMs,
-          },
-          heartbeatMs: session.heartbeatMs,
-          stability: {quietMs: server.streamPartialQuietMs, maxWaitMs: server.streamMaxWaitMs},
-          maxBufferMs: server.streamMaxBufferMs,
-          minConfidence: session.toolRouteMinConfidence,
           session,
+          live: server,
           keepAliveMs: speech.keepAliveMs,
           partial:
             emitPartialPath === undefined ? undefined : {path: resolve(emitPartialPath), chunkSec: audio.chunkSec},

@@ -42,9 +42,10 @@ export {
   SpeechService,
 } from './service/speech-service.js'
 export {chosenSettings, transcriberOptions} from './service/transcriber-options.js'
-export {type FinishedUtterance, type LiveEvent, type LiveResumption, LiveSession} from './session/live-session.js'
+export {type LiveResumption, LiveSession} from './session/live-session.js'
 export {RemoteSession} from './session/remote-session.js'
 export {newSessionId, type SessionLimits, sessionLimits} from './session/session.js'
+export type {FinishedUtterance, LiveEvent, SessionEvent} from './session/session-event.js'
 export {SessionResult} from './session/session-result.js'
 export {transcribeWithin} from './session/within-limits.js'
 export {clarificationRecommended, fourDecimals} from './text/confidence.js'

@@ -39,7 +39,7 @@ export function listenPayload(
       timings: {
         total_ms: Math.round(totalMs),
         transcribe_ms: transcribeMs,
-        capture_timeout_ms: limits.timeoutMs ?? null,
+        capture_timeout_ms: limits.captureTimeoutMs ?? null,
         max_duration_ms: limits.maxDurationMs ?? null,
         effective_inference_deadline_ms: limits.inferenceDeadlineMs ?? null,
       },

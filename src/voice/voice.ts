@@ -71,7 +71,10 @@ export class Voice implements Omit<SpeechPort, 'status'> {
       resolveModel: this.#resolveModel,
     }
     const used = {...(await routeTranscript(session.id, polished, use, ports, signal)), polished}
-    const {minConfidence, runtime} = settings
+    const {
+      runtime,
+      session: {toolRouteMinConfidence: minConfidence},
+    } = settings
     return {
       ...listenPayload(result, session, {path, limits, languageHint: language, minConfidence}, used),
       ...(request.debug_parser_payload === true ? {runtime_config: runtime} : {}),

@@ -85,17 +85,18 @@ async function read(name: string): Promise<Float32Array> {
   return joined(pieces)
 }
 
-/** Phrases with pauses of 0.6 s, with a total duration. */
-const listeners = (seen: {firstPartialMs?: number}, started: () => number) => ({
-  stability: {quietMs: 350, maxWaitMs: 2500},
-  maxBufferMs: 300_000,
-  onPartial: () => {
-    seen.firstPartialMs ??= performance.now() - started()
-  },
-  onFailure: (error: unknown) => {
-    throw error
-  },
-})
+const settings = {streamPartialQuietMs: 350, streamMaxWaitMs: 2500, streamMaxBufferMs: 300_000}
+
+type Live = Awaited<ReturnType<Transcriber['live']>>
+type Utterance = Extract<Live extends AsyncIterable<infer S> ? S : never, {type: 'ended'}>['utterance']
+
+/** Follows live audio until it is closed. */
+async function follow(live: Live, onPartial: () => void, onEnded: (utterance: Utterance) => void): Promise<void> {
+  for await (const signal of live)
+    if (signal.type === 'partial') onPartial()
+    else if (signal.type === 'ended') onEnded(signal.utterance)
+    else if (signal.type === 'failed') throw signal.error
+}
 
 /** Emits audio in real time. */
 async function inRealTime(samples: Float32Array, push: (samples: Float32Array) => void): Promise<void> {
@@ -112,16 +113,26 @@ async function phrases(transcriber: Transcriber, phrase: Float32Array, rounds: n
   for (let i = 0; i <= rounds; i++) {
     const seen: {firstPartialMs?: number} = {}
     let started = 0
-    const live = await transcriber.live({
-      ...listeners(seen, () => started),
-      endpoint: {silenceMs: undefined, maxDurationMs: undefined},
-    })
+    let utterance: Utterance | undefined
+    const live = await transcriber.live({...settings, endpoint: {silenceMs: undefined, maxDurationMs: undefined}})
+    const following = follow(
+      live,
+      () => {
+        seen.firstPartialMs ??= performance.now() - started
+      },
+      (ended) => {
+        utterance = ended
+      },
+    )
     started = performance.now()
     await inRealTime(phrase, (samples) => live.push(samples))
     const committed = performance.now()
-    await (await live.commit()).transcribe(new AbortController().signal)
+    await live.commit()
+    await live.settle()
+    await utterance?.transcribe(new AbortController().signal)
     const final = performance.now() - committed
     await live.close()
+    await following
     const offlineStarted = performance.now()
     await transcriber.transcribe({
       name: 'phrase',
@@ -163,17 +174,19 @@ async function concurrent(transcriber: Transcriber, talk: Float32Array, streams:
         await transcribe(new AbortController().signal)
         lags.push(performance.now() - ended)
       }
-      const live = await transcriber.live({
-        ...listeners({}, () => 0),
-        onPartial: () => partials++,
-        endpoint: {silenceMs: 400, maxDurationMs: 30_000},
-        onEndpoint: (utterance) => finals.push(transcribed(utterance.transcribe)),
-      })
+      const live = await transcriber.live({...settings, endpoint: {silenceMs: 400, maxDurationMs: 30_000}})
+      const following = follow(
+        live,
+        () => partials++,
+        (utterance) => finals.push(transcribed(utterance.transcribe)),
+      )
       await inRealTime(talk, (samples) => live.push(samples))
-      await transcribed((await live.commit()).transcribe)
+      await live.commit()
+      await live.settle()
       await Promise.all(finals)
       drafted.push(live.draftedSec)
       await live.close()
+      await following
     }),
   )
   delay.disable()
@@ -193,13 +206,14 @@ async function concurrent(transcriber: Transcriber, talk: Float32Array, streams:
 async function memoryOver(transcriber: Transcriber, minutes: number) {
   const talk = await talkOf(60)
   let audioMs = 0
-  const live = await transcriber.live({
-    ...listeners({}, () => 0),
-    endpoint: {silenceMs: 400, maxDurationMs: 30_000},
-    onEndpoint: (utterance) => finals.push(utterance.transcribe(new AbortController().signal)),
-    now: () => audioMs,
-  })
+  const endpoint = {silenceMs: 400, maxDurationMs: 30_000}
+  const live = await transcriber.live({...settings, endpoint, now: () => audioMs})
   let finals: Promise<unknown>[] = []
+  const following = follow(
+    live,
+    () => undefined,
+    (utterance) => finals.push(utterance.transcribe(new AbortController().signal)),
+  )
   const rss: number[] = []
   for (let minute = 1; minute <= minutes; minute++) {
     for (let at = 0; at < talk.length; at += piece) {
@@ -213,5 +227,6 @@ async function memoryOver(transcriber: Transcriber, minutes: number) {
     if (minute % 5 === 0) rss.push(round(process.memoryUsage.rss() / 2 ** 20))
   }
   await live.close()
+  await following
   return {minutes, rss_mb: rss, ratio_last_to_first: round((rss.at(-1) ?? 0) / (rss[0] ?? 1), 2)}
 }

@@ -9,7 +9,7 @@ import {selfSigned} from '../support/self-signed.js'
 import {suiteFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
 import {assertSelfContained} from '../support/web-page.js'
-import {boundary, type Client, form, hello, helloText, speechSuite} from './support.js'
+import {boundary, type Client, defaultSettings, form, hello, helloText, speechSuite} from './support.js'
 
 const {root, service, start, uploads, withSettings} = speechSuite()
 let client: Client
@@ -270,7 +270,7 @@ describe('a busy speech server', () => {
 
 describe('settings of the speech server', () => {
   it('apply to the next request, with the same model', async () => {
-    await withSettings({minConfidence: 0.99}, async () => {
+    await withSettings({session: {...defaultSettings.session, toolRouteMinConfidence: 0.99}}, async () => {
       assert.equal((await client.post({path: 'hello.wav'})).json.clarification_recommended, true)
     })
     assert.equal((await client.post({path: 'hello.wav'})).json.clarification_recommended, false)
@@ -278,7 +278,7 @@ describe('settings of the speech server', () => {
 
   it('open another model if they select one', async () => {
     let located = 0
-    const {source} = (await import('./support.js')).defaultSettings
+    const {source} = defaultSettings
     const locate = async (signal: AbortSignal) => {
       located++
       return source.locate(signal)

@@ -10,7 +10,7 @@ import {type CutProxy, startCutProxy} from '../support/cut-proxy.js'
 import {talkOf} from '../support/talk.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
-import {type Client, hello, helloText, pcmOf, results, speechSuite} from './support.js'
+import {type Client, defaultSettings, hello, helloText, pcmOf, results, speechSuite} from './support.js'
 
 const {service, start, startSession, withSettings} = speechSuite()
 
@@ -52,9 +52,12 @@ async function speaker(test: TestContext, client: Client, options: {maxKept?: nu
     url: `http://127.0.0.1:${proxy.port}`,
     delaysMs: [1, 20],
     ...options,
-    emit: (event) => events.push(event),
-    onGap: (gap) => gaps.push(gap),
   })
+  void (async () => {
+    for await (const event of session)
+      if (event.type === 'gap') gaps.push({fromSec: event.fromSec, toSec: event.toSec})
+      else if ('event' in event) events.push(event.event)
+  })()
   test.after(async () => {
     await session.close()
     await proxy.close()
@@ -231,7 +234,7 @@ describe('a resumed connection', () => {
   })
 
   it('is possible after the server has closed the connection because no audio arrived', async (test) => {
-    await withSettings({limits: {timeoutMs: 50, maxDurationMs: 120_000}}, async () => {
+    await withSettings({session: {...defaultSettings.session, captureTimeoutMs: 50}}, async () => {
       const client = await startKeeping(await temporaryFolder(test))
       const first = client.live()
       const {session_id: id} = await first.next('ready')

@@ -5,7 +5,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {contractViolations} from '../../src/contracts/index.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {until} from '../support/until.js'
-import {type Client, hello, helloText, type Live, pcmOf, speechSuite} from './support.js'
+import {type Client, defaultSettings, hello, helloText, type Live, pcmOf, speechSuite} from './support.js'
 
 const {service, start, withSettings} = speechSuite()
 let client: Client
@@ -164,7 +164,7 @@ describe('a live connection', () => {
   })
 
   it('closes with 1009 if the audio exceeds the buffer', async () => {
-    await withSettings({maxBufferMs: 1000}, async () => {
+    await withSettings({live: {...defaultSettings.live, streamMaxBufferMs: 1000}}, async () => {
       const live = client.live()
       await live.next('ready')
       await speak(live, silence(2))
@@ -175,7 +175,7 @@ describe('a live connection', () => {
   })
 
   it('fails if no audio arrives, and closes with 1000', async () => {
-    await withSettings({limits: {timeoutMs: 50, maxDurationMs: 120_000}}, async () => {
+    await withSettings({session: {...defaultSettings.session, captureTimeoutMs: 50}}, async () => {
       const live = client.live()
       assert.equal((await live.closed).code, 1000)
       const [failure] = live.ofType('error')
@@ -184,7 +184,7 @@ describe('a live connection', () => {
   })
 
   it('ends an utterance at its maximum duration as if it was committed', async () => {
-    await withSettings({limits: {timeoutMs: undefined, maxDurationMs: 1500}}, async () => {
+    await withSettings({session: {...defaultSettings.session, captureTimeoutMs: 0, maxDurationMs: 1500}}, async () => {
       const live = client.live()
       await live.next('ready')
       await speak(live, sound)
@@ -196,7 +196,7 @@ describe('a live connection', () => {
   })
 
   it('reports a deadline that is too short', async () => {
-    await withSettings({limits: {timeoutMs: 60_000, maxDurationMs: 120_000, inferenceDeadlineMs: 1}}, async () => {
+    await withSettings({session: {...defaultSettings.session, inferenceDeadlineMs: 1}}, async () => {
       const live = client.live()
       await live.next('ready')
       await speak(live, sound)
@@ -207,7 +207,7 @@ describe('a live connection', () => {
   })
 
   it('sends pings as heartbeats', async () => {
-    await withSettings({heartbeatMs: 20}, async () => {
+    await withSettings({session: {...defaultSettings.session, heartbeatMs: 20}}, async () => {
       const live = client.live()
       await live.next('ready')
       await until(() => live.pings > 1, 'two pings')
@@ -265,7 +265,7 @@ describe('a continuous connection', () => {
   })
 
   it('counts limits per utterance', async () => {
-    await withSettings({limits: {timeoutMs: undefined, maxDurationMs: 3000}}, async () => {
+    await withSettings({session: {...defaultSettings.session, captureTimeoutMs: 0, maxDurationMs: 3000}}, async () => {
       const live = client.live('?continuous=1')
       await live.next('ready')
       for (let i = 0; i < 3; i++) await speak(live, Buffer.concat([sound, silence(1)]))

@@ -50,12 +50,8 @@ export const defaultSettings: SpeechCallSettings = {
     engine: {threads: 1, device: 'cpu', precision: 'auto', backend: 'auto', derivedFolder: ''},
   },
   transcriber: {...transcriberOptions({speech, audio, refine}, {entries: []}, []), refine: true},
-  limits: {timeoutMs: 60_000, maxDurationMs: 120_000},
-  heartbeatMs: 3000,
-  stability: {quietMs: 350, maxWaitMs: 2500},
-  maxBufferMs: 300_000,
-  minConfidence: 0.55,
-  session,
+  session: {...session, captureTimeoutMs: 60_000},
+  live: {streamPartialQuietMs: 350, streamMaxWaitMs: 2500, streamMaxBufferMs: 300_000},
   keepAliveMs: -1,
   partial: undefined,
   runtime: {},
@@ -115,21 +111,21 @@ export function speechSuite() {
       return (await Promise.all(folders.map((name) => readdir(join(temporary, name))))).flat()
     },
     /** Starts a live session without a server, which adds its final results to a list. */
-    startSession(finals: SpeechFinalV1[]): Promise<LiveSession> {
+    async startSession(finals: SpeechFinalV1[]): Promise<LiveSession> {
       const model = new ModelHolder(defaultSettings.source)
       after(() => model.close())
-      return LiveSession.start({
+      const session = await LiveSession.start({
+        ...defaultSettings.live,
         transcriber: new Transcriber({...defaultSettings.transcriber, model}),
         limits: {maxDurationMs: 120_000},
         silenceMs: 400,
         heartbeatMs: 3000,
-        stability: {quietMs: 350, maxWaitMs: 2500},
-        maxBufferMs: 300_000,
-        emit: (event) => {
-          if (event.type === 'final') finals.push(event)
-        },
         signal: new AbortController().signal,
       })
+      void (async () => {
+        for await (const event of session) if (event.type === 'final') finals.push(event.event)
+      })()
+      return session
     },
     /** Replaces settings for the calls of one test. */
     async withSettings(changes: Partial<SpeechCallSettings>, work: () => Promise<void>): Promise<void> {

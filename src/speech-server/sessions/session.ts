@@ -4,6 +4,7 @@ import {decodeS16le} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import {
+  type LiveCheckpoint,
   type LiveEvent,
   type LiveResumption,
   type LiveSession,
@@ -59,7 +60,6 @@ export interface SessionContext {
 
 type Partial = Extract<LiveEvent, {type: 'partial'}>
 type Final = Extract<LiveEvent, {type: 'final'}>
-type Ready = Extract<LiveEvent, {type: 'ready'}>
 
 /**
  * A live session that outlives its connections. Audio and final results are in files, so that a client that lost its
@@ -70,8 +70,8 @@ export class Session {
   readonly #context: SessionContext
   readonly #ended = new AbortController()
   #live: {session: LiveSession; close(): Promise<void>} | undefined
+  #reading: Promise<void> | undefined
   #files: SessionFiles | undefined
-  #ready: Ready | undefined
   #finals: Final[] = []
   #client: SessionClient | undefined
   /** Audio of the client that the session already has, samples. */
@@ -185,7 +185,7 @@ export class Session {
     // Audio that the client no longer has is silence, so that times stay right.
     if (gap > 0) this.#take(Buffer.alloc(2 * gap))
     this.#skip = Math.max(0, -gap)
-    if (this.#ready !== undefined) this.#send(this.#ready)
+    if (this.#live !== undefined) this.#send(this.#live.session.ready)
     for (const final of this.#finals) if (final.utterance >= finals) this.#send(final)
   }
 
@@ -241,15 +241,20 @@ export class Session {
   async end(): Promise<void> {
     this.#stop()
     this.#context.onEnd(this)
-    await this.#live?.close()
+    await this.#close()
     await this.#files?.remove()
   }
 
   /** Stops without deleting the files. */
   async suspend(): Promise<void> {
     this.#stop()
+    await this.#close()
     await this.#files?.close()
+  }
+
+  async #close(): Promise<void> {
     await this.#live?.close()
+    await this.#reading
   }
 
   #stop(): void {
@@ -260,31 +265,56 @@ export class Session {
   async #start(request: SessionRequest, resume: LiveResumption | undefined): Promise<void> {
     const {service, folder} = this.#context
     const {id, correlationId, silenceMs, once} = this.info
-    const hasFiles = folder !== undefined
-    this.#live = await service.live(request, {
-      id,
-      correlationId,
-      silenceMs,
-      once,
-      resume,
-      emit: (event) => this.#emit(event),
-      onCheckpoint: (checkpoint, ended) => {
-        if (ended !== undefined) {
-          this.#partial = undefined
-          this.#seq = 0
-          this.#utteranceStart = ended.end
-          const index = this.#utterance++
-          this.#client?.utteranceEnded?.(ended, index)
-        }
-        void this.#files?.checkpoint(checkpoint, ended)
-      },
-      onSpeech: (startMs) => this.#client?.speechStarted?.(startMs, this.#utterance),
-      beforeFinal: async (event, index) => this.#files?.finish(index, event),
-      onIdle: hasFiles ? (error) => this.#client?.idle(error) : undefined,
-      onDraftFailure: (err) => logger('speech_server').warn({err}, 'a partial result failed'),
-      onWarning: ({message}) => logger('speech_server').warn(message),
-      signal: this.#ended.signal,
-    })
+    const keepsIdle = folder !== undefined
+    const options = {id, correlationId, silenceMs, once, resume, keepsIdle, signal: this.#ended.signal}
+    this.#live = await service.live(request, options)
+    this.#reading = this.#read(this.#live.session)
+  }
+
+  async #read(session: LiveSession): Promise<void> {
+    for await (const event of session)
+      switch (event.type) {
+        case 'checkpoint':
+          this.#enter(event.checkpoint, event.ended)
+          break
+        case 'speech':
+          this.#client?.speechStarted?.(event.startMs, this.#utterance)
+          break
+        case 'final':
+          await this.#files?.finish(event.event.utterance, event.event)
+          this.#emit(event.event)
+          break
+        case 'error':
+          if (event.event.utterance !== undefined) await this.#files?.finish(event.event.utterance, undefined)
+          this.#emit(event.event)
+          break
+        case 'partial':
+        case 'heartbeat':
+          this.#emit(event.event)
+          break
+        case 'idle':
+          this.#client?.idle(event.error)
+          break
+        case 'warning':
+          logger('speech_server').warn(event.warning.message)
+          break
+        case 'draft_failed':
+          logger('speech_server').warn({err: event.error}, 'a partial result failed')
+          break
+        default:
+      }
+  }
+
+  /** A later state to continue from, with the next utterance if one has ended. */
+  #enter(checkpoint: LiveCheckpoint, ended: UtteranceSpan | undefined): void {
+    if (ended !== undefined) {
+      this.#partial = undefined
+      this.#seq = 0
+      this.#utteranceStart = ended.end
+      const index = this.#utterance++
+      this.#client?.utteranceEnded?.(ended, index)
+    }
+    void this.#files?.checkpoint(checkpoint, ended)
   }
 
   #take(audio: Buffer): void {
@@ -299,10 +329,6 @@ export class Session {
   }
 
   #emit(event: LiveEvent): void {
-    if (event.type === 'ready') {
-      this.#ready = event
-      return
-    }
     if (event.type === 'final') this.#finals.push(event)
     const sent = event.type === 'partial' ? {...event, seq: ++this.#seq} : event
     if (sent.type === 'partial') this.#partial = sent

@@ -1,23 +1,17 @@
 import type {SpeechRegion, VoiceActivityDetector, VoiceActivityState} from '../../audio/index.js'
+import type {speechServerSettings, TableValues} from '../../config/index.js'
 import {type RecognitionOptions, type SpeechModel, sampleRate} from '../model/model.js'
 import type {FinishedText} from '../text/finish.js'
 import {advanced} from '../transcribe/advanced.js'
+import type {SpeechWarning} from '../transcribe/warning.js'
 import {WindowMemo} from '../transcribe/window-memo.js'
 import {createDrafts, type Drafts} from './drafts.js'
+import {EventStream} from './event-stream.js'
 import {type StabilityRules, StableText} from './stable-text.js'
 import {Utterance} from './utterance.js'
 
-/** A partial result. */
-export interface Partial extends Pick<FinishedText, 'confidence' | 'nBest'> {
-  /** Number of the partial result within its utterance, from 1. */
-  seq: number
-  text: string
-  /** Prefix of `text` that no later partial result of the utterance changes. */
-  stableText: string
-}
-
-/** Why an utterance ended without a commit of the caller. */
-export type Endpoint = 'silence' | 'duration'
+/** Why an utterance ended. */
+export type Endpoint = 'silence' | 'duration' | 'commit'
 
 /** Where an utterance starts and ends, samples from the start of the live audio, and its language as specified. */
 export interface UtteranceSpan {
@@ -44,7 +38,34 @@ export interface EndedUtterance<F> {
   transcribe(signal: AbortSignal): Promise<F>
 }
 
-export interface LiveOptions<F> {
+/** What happens in live audio, in order. */
+export type LiveSignal<F> =
+  | PartialSignal
+  /** The detector found speech in the current utterance; `startMs` is its start in the audio. */
+  | {type: 'speech'; startMs: number}
+  /** A later state to continue from. */
+  | {type: 'checkpoint'; checkpoint: LiveCheckpoint}
+  | {type: 'ended'; endpoint: Endpoint; utterance: EndedUtterance<F>; span: UtteranceSpan; checkpoint: LiveCheckpoint}
+  | {type: 'warning'; warning: SpeechWarning}
+  /** A partial result failed; later ones are tried again. */
+  | {type: 'draft_failed'; error: unknown}
+  /** The detector failed or there is too much audio (`AudioOverflow`); the transcription cannot continue. */
+  | {type: 'failed'; error: unknown}
+
+/** A partial result. */
+export interface PartialSignal extends Pick<FinishedText, 'confidence' | 'nBest'> {
+  type: 'partial'
+  /** Number of the partial result within its utterance, from 1. */
+  seq: number
+  text: string
+  /** Prefix of `text` that no later partial result of the utterance changes. */
+  stableText: string
+}
+
+/** Settings of live transcription. */
+export type LiveSettings = StabilityRules & Pick<TableValues<typeof speechServerSettings>, 'streamMaxBufferMs'>
+
+export interface LiveOptions<F> extends LiveSettings {
   model: SpeechModel
   /** Detects speech in live audio; without one, all audio counts as speech and endpoints are not detected. */
   detector: VoiceActivityDetector | undefined
@@ -53,34 +74,25 @@ export interface LiveOptions<F> {
   hint: string | undefined
   /** Returns the code of a language. @throws language_unsupported */
   languageCode(hint: string | undefined): string | undefined
-  stability: StabilityRules
   /**
    * Time of silence after which an utterance ends, and its maximum duration; if both are undefined, `commit` ends it.
    */
   endpoint: {silenceMs: number | undefined; maxDurationMs: number | undefined}
-  /** Maximum audio to keep, ms. */
-  maxBufferMs: number
   finish(raw: string, language: string | undefined): FinishedText
   /** Transcribes the complete audio of an utterance. */
-  transcribe(samples: Float32Array, hint: string | undefined, memo: WindowMemo, signal: AbortSignal): Promise<F>
-  onPartial(partial: Partial): void
-  /** An utterance ended on its own. */
-  onEndpoint?: ((ended: EndedUtterance<F>, endpoint: Endpoint) => void) | undefined
+  transcribe(
+    samples: Float32Array,
+    hint: string | undefined,
+    memo: WindowMemo,
+    context: {signal: AbortSignal; onWarning(warning: SpeechWarning): void},
+  ): Promise<F>
   /** State to continue from; the audio from its `start` on has to be pushed again. */
   from?: LiveCheckpoint | undefined
-  /** A later state to continue from, and the utterance that ended with it. */
-  onCheckpoint?: ((checkpoint: LiveCheckpoint, ended: UtteranceSpan | undefined) => void) | undefined
-  /** The detector found speech in the current utterance. @param startMs its start in the audio */
-  onSpeech?: ((startMs: number) => void) | undefined
-  /** A partial result failed; later ones are tried again. */
-  onDraftFailure?: ((error: unknown) => void) | undefined
-  /** The detector failed or there is too much audio (`AudioOverflow`); the transcription cannot continue. */
-  onFailure(error: unknown): void
   /** Clock of the partial results, ms. */
   now?: (() => number) | undefined
 }
 
-/** Passed to `onFailure` if more audio arrives than can be buffered. */
+/** The error if more audio arrives than can be buffered. */
 export class AudioOverflow extends Error {}
 
 interface Current {
@@ -107,8 +119,9 @@ const checkpointEvery = 5 * sampleRate
  * Transcribes live audio. Partial results appear while audio arrives; the final result is that of the offline
  * transcription of the same audio, computed in advance in pauses. `push` never waits for the model.
  */
-export class LiveTranscription<F> {
+export class LiveTranscription<F> implements AsyncIterable<LiveSignal<F>> {
   readonly #options: LiveOptions<F>
+  readonly #signals = new EventStream<LiveSignal<F>>()
   readonly #now: () => number
   /** Position up to which the detector had processed the audio at the start. */
   readonly #detectedTo: number
@@ -144,34 +157,33 @@ export class LiveTranscription<F> {
     return this.#encodedSec + (this.#current.drafts?.encodedSec ?? 0)
   }
 
+  [Symbol.asyncIterator](): AsyncIterator<LiveSignal<F>, void, undefined> {
+    return this.#signals[Symbol.asyncIterator]()
+  }
+
   /** Adds samples, mono at 16 kHz. */
   push(samples: Float32Array): void {
     this.#enqueue(async () => {
       for (const block of this.#blocks(samples)) await this.#take(block)
-    })
+    }).catch((error: unknown) => this.#signals.push({type: 'failed', error}))
   }
 
   /** Ends the utterance after the audio so far, and starts the next one. */
-  commit(): Promise<EndedUtterance<F>> {
-    return new Promise((resolve, reject) => {
-      this.#enqueue(async () => {
-        await this.#takeRest()
-        resolve(this.#finish())
-      }, reject)
+  async commit(): Promise<void> {
+    await this.#enqueue(async () => {
+      await this.#takeRest()
+      this.#finish('commit')
     })
   }
 
   /** Drops the audio of the current utterance, and starts the next one. */
-  clear(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#enqueue(async () => {
-        await this.#takeRest()
-        const {end} = this.#current.audio
-        this.#end(this.#current)
-        this.#current = this.#begin(end)
-        this.#checkpoint(undefined)
-        resolve()
-      }, reject)
+  async clear(): Promise<void> {
+    await this.#enqueue(async () => {
+      await this.#takeRest()
+      const {end} = this.#current.audio
+      this.#end(this.#current)
+      this.#current = this.#begin(end)
+      this.#signals.push({type: 'checkpoint', checkpoint: this.#checkpoint()})
     })
   }
 
@@ -181,7 +193,7 @@ export class LiveTranscription<F> {
    */
   setLanguage(hint: string | undefined): void {
     const language = this.#options.languageCode(hint)
-    this.#enqueue(async () => {
+    void this.#enqueue(async () => {
       this.#hint = hint
       this.#recognition = {...this.#recognition, language}
       this.#current.memo = new WindowMemo()
@@ -193,9 +205,10 @@ export class LiveTranscription<F> {
     })
   }
 
-  /** Waits until the audio so far is processed, apart from partial results. */
-  settle(): Promise<void> {
-    return this.#queue
+  /** Waits until the audio so far is processed, apart from partial results, and the reader has what happened in it. */
+  async settle(): Promise<void> {
+    await this.#queue
+    await this.#signals.handled()
   }
 
   /** Waits until the running draft is reported. */
@@ -209,24 +222,25 @@ export class LiveTranscription<F> {
     this.#end(this.#current)
     await this.#queue
     await this.#drafting
+    this.#signals.end()
   }
 
-  #enqueue(step: () => Promise<void>, onError: (error: unknown) => void = this.#options.onFailure): void {
-    this.#queue = this.#queue
-      .then(async () => {
-        if (!this.#closed) await step()
-      })
-      .catch(onError)
+  /** Runs a step after those before it, unless the transcription is closed. */
+  #enqueue(step: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(async () => {
+      if (!this.#closed) await step()
+    })
+    this.#queue = done.catch(() => undefined)
+    return done
   }
 
   #begin(at: number): Current {
-    const {stability} = this.#options
     this.#spokenFrom = this.#options.detector === undefined ? at : undefined
     this.#spokenTo = undefined
     return {
       audio: new Utterance(at),
       memo: new WindowMemo(),
-      text: new StableText(stability),
+      text: new StableText(this.#options),
       drafts: undefined,
       shown: '',
       seq: 0,
@@ -261,9 +275,9 @@ export class LiveTranscription<F> {
   }
 
   async #take(samples: Float32Array): Promise<void> {
-    const {detector, maxBufferMs} = this.#options
+    const {detector, streamMaxBufferMs} = this.#options
     this.#current.audio.add(samples)
-    if (this.#current.audio.durationMs > maxBufferMs) throw new AudioOverflow()
+    if (this.#current.audio.durationMs > streamMaxBufferMs) throw new AudioOverflow()
     if (this.#current.audio.end <= this.#detectedTo) return
     if (detector !== undefined) this.#notice(await detector.push(samples), detector.open)
     this.#endpoint()
@@ -276,7 +290,7 @@ export class LiveTranscription<F> {
     const first = (open === undefined ? ended : [...ended, open]).find(({end}) => end > audio.start)
     if (this.#spokenFrom === undefined && first !== undefined) {
       this.#spokenFrom = Math.max(audio.start, first.start)
-      this.#options.onSpeech?.((1000 * this.#spokenFrom) / sampleRate)
+      this.#signals.push({type: 'speech', startMs: (1000 * this.#spokenFrom) / sampleRate})
     }
     this.#spokenTo = ended.findLast(({end}) => end > audio.start)?.end ?? this.#spokenTo
   }
@@ -293,22 +307,24 @@ export class LiveTranscription<F> {
     const {audio} = this.#current
     if (silenceMs !== undefined && this.#spokenFrom === undefined) {
       audio.dropBefore(audio.end - keptSilence)
-      if (audio.end - this.#checkpointAt >= checkpointEvery) this.#checkpoint(undefined)
+      if (audio.end - this.#checkpointAt >= checkpointEvery)
+        this.#signals.push({type: 'checkpoint', checkpoint: this.#checkpoint()})
       return
     }
     const quietMs = (1000 * (audio.end - (this.#spokenTo ?? audio.end))) / sampleRate
-    if (!this.#speaking && quietMs >= (silenceMs ?? Infinity)) this.#options.onEndpoint?.(this.#finish(), 'silence')
-    else if (audio.durationMs >= maxDurationMs) this.#options.onEndpoint?.(this.#finish(), 'duration')
+    if (!this.#speaking && quietMs >= (silenceMs ?? Infinity)) this.#finish('silence')
+    else if (audio.durationMs >= maxDurationMs) this.#finish('duration')
   }
 
-  #finish(): EndedUtterance<F> {
+  #finish(endpoint: Endpoint): void {
     const {audio, memo} = this.#current
     const hint = this.#hint
     this.#end(this.#current)
     this.#current = this.#begin(audio.end)
     const {start, end} = audio
-    this.#checkpoint({start, end, hint})
-    return this.#ended({start, end, hint}, () => audio.from(start), memo)
+    const span = {start, end, hint}
+    const utterance = this.#ended(span, () => audio.from(start), memo)
+    this.#signals.push({type: 'ended', endpoint, utterance, span, checkpoint: this.#checkpoint()})
   }
 
   /** An utterance that ended before the state from which this transcription continues. @param samples its audio */
@@ -320,15 +336,18 @@ export class LiveTranscription<F> {
     return {
       startMs: (1000 * start) / sampleRate,
       endMs: (1000 * end) / sampleRate,
-      transcribe: (signal) => this.#options.transcribe(audio(), hint, memo, signal),
+      transcribe: (signal) => this.#options.transcribe(audio(), hint, memo, this.#context(signal)),
     }
   }
 
-  #checkpoint(ended: UtteranceSpan | undefined): void {
-    const {detector, onCheckpoint} = this.#options
+  #context(signal: AbortSignal) {
+    return {signal, onWarning: (warning: SpeechWarning) => this.#signals.push({type: 'warning', warning})}
+  }
+
+  #checkpoint(): LiveCheckpoint {
     const {start, end: at} = this.#current.audio
     this.#checkpointAt = at
-    if (onCheckpoint !== undefined) onCheckpoint({start, at, detector: detector?.snapshot()}, ended)
+    return {start, at, detector: this.#options.detector?.snapshot()}
   }
 
   #end(current: Current): void {
@@ -364,10 +383,10 @@ export class LiveTranscription<F> {
       const shown = JSON.stringify([text, stable])
       if (text === '' || shown === current.shown) return
       current.shown = shown
-      this.#options.onPartial({seq: ++current.seq, text, stableText: stable, confidence, nBest})
+      this.#signals.push({type: 'partial', seq: ++current.seq, text, stableText: stable, confidence, nBest})
     } catch (error) {
       // The final result does not depend on drafts, and reports a failed model itself.
-      if (!signal.aborted) this.#options.onDraftFailure?.(error)
+      if (!signal.aborted) this.#signals.push({type: 'draft_failed', error})
     }
   }
 
@@ -383,7 +402,9 @@ export class LiveTranscription<F> {
     const stop = new AbortController()
     current.advance = {speechEnd: this.#spokenTo, stop}
     const {audio, memo} = current
-    this.#options.transcribe(audio.from(audio.start), this.#hint, memo, stop.signal).catch(() => undefined)
+    this.#options
+      .transcribe(audio.from(audio.start), this.#hint, memo, this.#context(stop.signal))
+      .catch(() => undefined)
   }
 }
 

@@ -1,11 +1,11 @@
+import type {speechServerSettings, TableValues} from '../../config/index.js'
 import type {Draft} from '../model/model.js'
 
-export interface StabilityRules {
-  /** Time without any change after which the hypothesis is stable, ms. */
-  quietMs: number
-  /** Age at which a word is stable although hypotheses disagree on it, ms. */
-  maxWaitMs: number
-}
+/**
+ * When a hypothesis is stable: after `streamPartialQuietMs` without any change, and a word after `streamMaxWaitMs`
+ * although hypotheses disagree on it.
+ */
+export type StabilityRules = Pick<TableValues<typeof speechServerSettings>, 'streamPartialQuietMs' | 'streamMaxWaitMs'>
 
 interface Word {
   text: string
@@ -57,8 +57,8 @@ export class StableText {
 
   /** Applies the time limits without a new hypothesis. */
   settle(now: number): LiveText {
-    if (now - this.#changedAt >= this.#rules.quietMs) this.#stable = this.#words.length
-    while (now - (this.#words[this.#stable]?.since ?? now) >= this.#rules.maxWaitMs) this.#stable++
+    if (now - this.#changedAt >= this.#rules.streamPartialQuietMs) this.#stable = this.#words.length
+    while (now - (this.#words[this.#stable]?.since ?? now) >= this.#rules.streamMaxWaitMs) this.#stable++
     const texts = this.#words.map(({text}) => text)
     return {text: texts.join(' '), stable: texts.slice(0, this.#stable).join(' ')}
   }

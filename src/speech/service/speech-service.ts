@@ -2,11 +2,12 @@ import {randomUUID} from 'node:crypto'
 import {type AudioInput, openAudio} from '../../audio/index.js'
 import type {speechSessionSettings, TableValues} from '../../config/index.js'
 import type {TranscribeV1} from '../../contracts/index.js'
+import type {SvcError} from '../../errors/index.js'
 import {containedPath} from '../../files/index.js'
 import {ModelHolder, type ModelSource} from '../engine/model-holder.js'
-import type {StabilityRules} from '../live/stable-text.js'
+import type {LiveSettings} from '../live/live-transcription.js'
 import {sampleRate} from '../model/model.js'
-import {LiveSession, type LiveSessionOptions} from '../session/live-session.js'
+import {LiveSession, type LiveSessionRequest} from '../session/live-session.js'
 import {newSessionId, type SessionLimits, sessionLimits} from '../session/session.js'
 import {SessionResult} from '../session/session-result.js'
 import {transcribeWithin} from '../session/within-limits.js'
@@ -24,16 +25,10 @@ export interface SpeechCallSettings {
   modelKey: string
   source: ModelSource
   transcriber: Omit<TranscriberOptions, 'model'>
-  /** Defaults of live sessions. */
-  limits: SessionLimits
-  heartbeatMs: number
-  stability: StabilityRules
-  /** Maximum live audio to keep, ms. */
-  maxBufferMs: number
-  /** Confidence below which the user should be asked. */
-  minConfidence: number
   /** The settings of sessions. */
   session: TableValues<typeof speechSessionSettings>
+  /** The settings of live audio. */
+  live: LiveSettings
   /** Time after which an unused model is unloaded, ms; negative: never. */
   keepAliveMs: number
   /** File that receives partial results. */
@@ -152,7 +147,7 @@ export class SpeechService {
       ...call,
       path: name,
       refined: true,
-      minConfidence: settings.minConfidence,
+      minConfidence: settings.session.toolRouteMinConfidence,
       runtime: request.debug_parser_payload === true ? settings.runtime : undefined,
     })
   }
@@ -180,7 +175,7 @@ export class SpeechService {
       () =>
         this.#use(request, async (settings, transcriber) => {
           const correlationId = randomUUID()
-          const progress = reportProgress(hooks.report, request.heartbeat_ms ?? settings.heartbeatMs)
+          const progress = reportProgress(hooks.report, request.heartbeat_ms ?? settings.session.heartbeatMs)
           const partial =
             settings.partial && partialWriter(settings.partial.path, {...settings.partial, sessionId: correlationId})
           try {
@@ -221,33 +216,31 @@ export class SpeechService {
     return this.queue.run(
       () =>
         this.#use(request, async (settings, transcriber) => {
-          const limits = sessionLimits(requestedLimits(request), settings.limits)
+          const limits = sessionLimits(requestedLimits(request), settings.session)
           const language = request.language_hint ?? undefined
-          const heartbeatMs = request.heartbeat_ms ?? settings.heartbeatMs
+          const heartbeatMs = request.heartbeat_ms ?? settings.session.heartbeatMs
           const result = new SessionResult()
           const progress = reportProgress(hooks.report, heartbeatMs)
-          let failure: unknown
           const isText = isTextFile(path)
-          const session = await LiveSession.start(
-            {
-              ...liveDefaults(settings, request.session_id),
-              transcriber,
-              heartbeatMs,
-              isLive: !isText,
-              limits,
-              language,
-              silenceMs: endpointMs,
-              emit: (event) => {
-                if (event.type === 'final') progress.advance(event.end_ms / 1000)
-              },
-              onFailure: (error) => {
-                failure ??= error
-              },
-              onWarning: ({message}) => hooks.notice(`warning: ${message}`),
-              signal,
-            },
-            (finished) => result.add(finished),
-          )
+          const session = await LiveSession.start({
+            ...liveDefaults(settings, request.session_id),
+            transcriber,
+            heartbeatMs,
+            isLive: !isText,
+            limits,
+            language,
+            silenceMs: endpointMs,
+            signal,
+          })
+          let failure: SvcError | undefined
+          const reading = (async () => {
+            for await (const event of session)
+              if (event.type === 'final') {
+                progress.advance(event.event.end_ms / 1000)
+                result.add(event)
+              } else if (event.type === 'error') failure ??= event.error
+              else if (event.type === 'warning') hooks.notice(`warning: ${event.warning.message}`)
+          })()
           try {
             if (isText) await session.addText(path)
             else await feed(session, path, progress, {...hooks, signal})
@@ -256,6 +249,7 @@ export class SpeechService {
           } finally {
             progress.stop()
             await session.close()
+            await reading
           }
         }),
       signal,
@@ -268,35 +262,17 @@ export class SpeechService {
    */
   async live(
     request: SessionRequest,
-    {
-      id,
-      ...options
-    }: Pick<
-      LiveSessionOptions,
-      | 'id'
-      | 'correlationId'
-      | 'silenceMs'
-      | 'once'
-      | 'resume'
-      | 'emit'
-      | 'onCheckpoint'
-      | 'onSpeech'
-      | 'beforeFinal'
-      | 'onIdle'
-      | 'onDraftFailure'
-      | 'onWarning'
-      | 'signal'
-    >,
+    {id, ...options}: Omit<LiveSessionRequest, 'language'>,
   ): Promise<{session: LiveSession; close(): Promise<void>}> {
     this.queue.refuseIfFull()
     const settings = await this.#options.settings(request)
     const model = this.#acquire(settings)
     try {
-      const {heartbeat_ms: heartbeatMs = settings.heartbeatMs, language_hint: hint} = request
+      const {heartbeat_ms: heartbeatMs = settings.session.heartbeatMs, language_hint: hint} = request
       const session = await LiveSession.start({
         ...liveDefaults(settings, id),
         transcriber: new Transcriber({...settings.transcriber, model: model.holder}),
-        limits: sessionLimits(requestedLimits(request), settings.limits),
+        limits: sessionLimits(requestedLimits(request), settings.session),
         language: hint ?? undefined,
         heartbeatMs,
         perform: (work) => this.queue.count(work),
@@ -382,20 +358,16 @@ function unload({idle, holder}: LoadedModel): Promise<void> {
 }
 
 const requestedLimits = (request: SessionRequest): SessionLimits => ({
-  timeoutMs: request.timeout_ms,
+  captureTimeoutMs: request.timeout_ms,
   maxDurationMs: request.max_duration_ms,
   inferenceDeadlineMs: request.inference_deadline_ms,
 })
 
-const liveDefaults = (
-  {stability, maxBufferMs, heartbeatMs, partial}: SpeechCallSettings,
-  id: string = newSessionId(),
-) => ({
+const liveDefaults = ({live, session, partial}: SpeechCallSettings, id: string = newSessionId()) => ({
+  ...live,
   id,
-  stability,
-  maxBufferMs,
-  heartbeatMs,
-  onChunk: partial && partialWriter(partial.path, {...partial, sessionId: id}).write,
+  heartbeatMs: session.heartbeatMs,
+  partial: partial && partialWriter(partial.path, {...partial, sessionId: id}),
 })
 
 /** Passes a recording to a session, piece by piece, as fast as the model allows. */

@@ -1,60 +1,50 @@
 import {randomUUID} from 'node:crypto'
-import type {SpeechEventV1, SpeechFinalV1} from '../../contracts/index.js'
 import {asAudioError, SvcError} from '../../errors/index.js'
+import {EventStream} from '../live/event-stream.js'
 import {
   AudioOverflow,
   type EndedUtterance,
   type LiveCheckpoint,
+  type LiveSettings,
   type LiveTranscription,
+  type PartialSignal,
   type UtteranceSpan,
 } from '../live/live-transcription.js'
-import type {StabilityRules} from '../live/stable-text.js'
 import type {Segment} from '../model/model.js'
 import {fourDecimals} from '../text/confidence.js'
-import type {TranscribedFile, TranscribeHandlers} from '../transcriber/options.js'
+import type {TranscribedFile} from '../transcriber/options.js'
+import type {PartialWriter} from '../transcriber/partial-file.js'
 import type {Transcriber} from '../transcriber/transcriber.js'
-import {type DeadlineDiagnostic, newSessionId, type SessionLimits, type SessionState, SpeechSession} from './session.js'
+import {type DeadlineDiagnostic, newSessionId, type SessionLimits, SpeechSession} from './session.js'
+import type {FinishedUtterance, LiveEvent, SessionEvent} from './session-event.js'
 
-export interface LiveSessionOptions {
-  transcriber: Transcriber
+/** What a caller specifies about a session. */
+export interface LiveSessionRequest {
   id?: string | undefined
   correlationId?: string | undefined
   /** Continues an earlier session. */
   resume?: LiveResumption | undefined
-  /** Receives each state from which the session could continue, and the utterance that ended with it. */
-  onCheckpoint?: ((checkpoint: LiveCheckpoint, ended: UtteranceSpan | undefined) => void) | undefined
-  /** Called when the detector finds speech in an utterance. @param startMs start of the speech in the audio */
-  onSpeech?: ((startMs: number) => void) | undefined
-  /** Called with the final result of an utterance before it is emitted, or with undefined if the utterance failed. */
-  beforeFinal?: ((event: FinalEvent | undefined, index: number) => Promise<void>) | undefined
-  /** Called if no audio arrives for the timeout; without it, the session fails. */
-  onIdle?: ((error: SvcError<'speech_capture_timeout'>) => void) | undefined
-  /** Audio can be pushed; otherwise no model is loaded, and only texts can be added. */
-  isLive?: boolean
-  /** Limits of each utterance. */
-  limits: SessionLimits
   /** Silence that ends an utterance, ms; undefined: only `commit` ends it, and the maximum duration. */
   silenceMs: number | undefined
   /** Ends the session after the first utterance. */
   once?: boolean
-  heartbeatMs: number
   language?: string | undefined
-  stability: StabilityRules
-  /** Maximum audio to keep, ms. */
-  maxBufferMs: number
-  emit(event: LiveEvent): void
-  onState?: ((state: SessionState) => void) | undefined
-  /** Receives the text of each utterance, for instance to append it to a file. */
-  onChunk?: TranscribeHandlers['onChunk']
-  /** Called if a partial result fails. */
-  onDraftFailure?: ((error: unknown) => void) | undefined
-  /** Called with each constraint that is not applied. */
-  onWarning?: TranscribeHandlers['onWarning']
-  /** Called with each error that is also emitted as an event. */
-  onFailure?: ((error: SvcError) => void) | undefined
+  /** Keeps the session if no audio arrives for the timeout; otherwise, it fails. */
+  keepsIdle?: boolean
+  signal: AbortSignal
+}
+
+export interface LiveSessionOptions extends LiveSessionRequest, LiveSettings {
+  transcriber: Transcriber
+  /** Audio can be pushed; otherwise no model is loaded, and only texts can be added. */
+  isLive?: boolean
+  /** Limits of each utterance. */
+  limits: SessionLimits
+  heartbeatMs: number
+  /** File that receives the text of each utterance. */
+  partial?: PartialWriter | undefined
   /** Performs the computation of a final result, for instance to count it. */
   perform?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
-  signal: AbortSignal
 }
 
 /** What a session continues from; the audio from the start of the checkpoint on has to be pushed again. */
@@ -66,29 +56,22 @@ export interface LiveResumption {
   pending: readonly {index: number; span: UtteranceSpan; samples: Float32Array}[]
 }
 
-/** What a live session reports, in the form in which clients receive it. */
-export type LiveEvent = SpeechEventV1
-type FinalEvent = SpeechFinalV1
-
-/** A final result with all that is known about it. */
-export interface FinishedUtterance {
-  event: FinalEvent
-  /** Undefined if another machine has recognised it. */
-  file?: TranscribedFile
-}
+type FinalEvent = FinishedUtterance['event']
 
 /**
  * A live session: audio in, events out. Each utterance has its own time limits; the session itself has none. Events are
- * in order: `ready` comes first, and no `partial` follows the `final` of its utterance.
+ * in order: `ready` comes first, and no `partial` follows the `final` of its utterance. Its owner reads them until they
+ * end after `close`.
  */
-export class LiveSession {
+export class LiveSession implements AsyncIterable<SessionEvent> {
   readonly id: string
   readonly correlationId: string
   /** The state of the current utterance. */
   #session: SpeechSession
   readonly #options: LiveSessionOptions
-  readonly #onFinal: ((finished: FinishedUtterance) => void | Promise<void>) | undefined
+  readonly #events = new EventStream<SessionEvent>()
   #live: LiveTranscription<TranscribedFile> | undefined
+  #following: Promise<void> | undefined
   /** Final results are reported in order. */
   #finals: Promise<void> = Promise.resolve()
   #failures = 0
@@ -102,9 +85,8 @@ export class LiveSession {
   #lastAudioAt = performance.now()
   readonly #ended = new AbortController()
 
-  private constructor(options: LiveSessionOptions, onFinal?: (finished: FinishedUtterance) => void | Promise<void>) {
+  private constructor(options: LiveSessionOptions) {
     this.#options = options
-    this.#onFinal = onFinal
     this.#language = options.language
     this.id = options.id ?? newSessionId()
     this.correlationId = options.correlationId ?? randomUUID()
@@ -114,61 +96,79 @@ export class LiveSession {
 
   /** The maximum duration limits the audio of an utterance, not the time since the previous one. */
   #newUtterance(): SpeechSession {
-    const {limits, onState} = this.#options
-    return new SpeechSession({...limits, maxDurationMs: undefined}, {id: this.id, onState})
+    return new SpeechSession({...this.#options.limits, maxDurationMs: undefined}, {id: this.id})
   }
 
   /**
    * Loads the model and starts a session.
    * @throws what `Transcriber.live` throws
    */
-  static async start(
-    options: LiveSessionOptions,
-    onFinal?: (finished: FinishedUtterance) => void | Promise<void>,
-  ): Promise<LiveSession> {
-    const session = new LiveSession(options, onFinal)
+  static async start(options: LiveSessionOptions): Promise<LiveSession> {
+    const session = new LiveSession(options)
     if (options.isLive !== false) session.#live = await session.#startLive()
     for (const {index, span, samples} of options.resume?.pending ?? []) {
       const ended = session.#live?.endedBefore(span, samples)
       if (ended !== undefined) session.#finalize(ended, index, session.#newUtterance())
     }
-    session.#emit({
-      type: 'ready',
-      correlation_id: session.correlationId,
-      session_id: session.id,
-      sample_rate_hz: 16_000,
-      input_format: 'pcm_s16le_mono',
-    })
+    session.#emit({type: 'ready', event: session.ready})
     session.#waitForAudio()
+    if (session.#live !== undefined) session.#following = session.#follow(session.#live)
     return session
   }
 
   #startLive(): Promise<LiveTranscription<TranscribedFile>> {
-    const {transcriber, language, stability, maxBufferMs, silenceMs, limits, signal} = this.#options
-    return transcriber.live({
-      language,
-      signal,
-      stability,
-      maxBufferMs,
-      endpoint: {silenceMs, maxDurationMs: limits.maxDurationMs},
-      from: this.#options.resume?.checkpoint,
-      onCheckpoint: this.#options.onCheckpoint,
-      onSpeech: this.#options.onSpeech,
-      onPartial: ({seq, text, stableText, confidence, nBest = null}) =>
-        this.#emit({
-          type: 'partial',
-          correlation_id: this.correlationId,
-          seq,
-          text,
-          stable_text: stableText,
-          confidence: fourDecimals(confidence),
-          n_best: nBest === null ? null : [...nBest],
-        }),
-      onDraftFailure: this.#options.onDraftFailure,
-      onWarning: this.#options.onWarning,
-      onEndpoint: (ended) => this.#finish(ended),
-      onFailure: (error) => this.fail(error),
-    })
+    const {transcriber, silenceMs, limits, resume, ...options} = this.#options
+    const endpoint = {silenceMs, maxDurationMs: limits.maxDurationMs}
+    return transcriber.live({...options, endpoint, from: resume?.checkpoint})
+  }
+
+  async #follow(live: LiveTranscription<TranscribedFile>): Promise<void> {
+    for await (const signal of live)
+      switch (signal.type) {
+        case 'partial':
+          this.#emitPartial(signal)
+          break
+        case 'ended':
+          this.#emit({type: 'checkpoint', checkpoint: signal.checkpoint, ended: signal.span})
+          this.#finish(signal.utterance)
+          break
+        case 'checkpoint':
+          this.#emit({...signal, ended: undefined})
+          break
+        case 'failed':
+          this.fail(signal.error)
+          break
+        default:
+          this.#emit(signal)
+      }
+  }
+
+  #emitPartial({seq, text, stableText, confidence, nBest}: PartialSignal): void {
+    const event = {
+      type: 'partial' as const,
+      correlation_id: this.correlationId,
+      seq,
+      text,
+      stable_text: stableText,
+      confidence: fourDecimals(confidence),
+      n_best: nBest === undefined ? null : [...nBest],
+    }
+    this.#emit({type: 'partial', event})
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<SessionEvent, void, undefined> {
+    return this.#events[Symbol.asyncIterator]()
+  }
+
+  /** The first event. */
+  get ready(): Extract<LiveEvent, {type: 'ready'}> {
+    return {
+      type: 'ready',
+      correlation_id: this.correlationId,
+      session_id: this.id,
+      sample_rate_hz: 16_000,
+      input_format: 'pcm_s16le_mono',
+    }
   }
 
   /** True if the only utterance of the session has ended. */
@@ -203,21 +203,19 @@ export class LiveSession {
     this.#language = hint
   }
 
-  /** Adds the text of a transcript file as an utterance; resolves when its result was reported. */
+  /** Adds the text of a transcript file as an utterance; resolves when the owner has its result. */
   async addText(path: string): Promise<void> {
     const {transcriber} = this.#options
     const language = this.#language
     this.#session.capture()
     this.#finish({startMs: 0, endMs: 0, transcribe: (signal) => transcriber.transcribe({path}, {signal, language})})
     await this.#finals
+    await this.#events.handled()
   }
 
-  /** Ends the utterance; resolves when its final result was reported. */
+  /** Ends the utterance; resolves when the owner has its final result. */
   async commit(): Promise<void> {
-    await this.#waitFor(async () => {
-      const ended = await this.#live?.commit()
-      if (ended !== undefined) this.#finish(ended)
-    })
+    await this.#waitFor(async () => this.#live?.commit())
   }
 
   /** Drops the audio of the current utterance. */
@@ -225,9 +223,9 @@ export class LiveSession {
     await this.#live?.clear()
   }
 
-  /** Waits until the audio so far is processed and no final result is pending. */
+  /** Waits until the audio so far is processed, no final result is pending, and the owner has all events. */
   async settle(): Promise<void> {
-    await this.#waitFor(async () => this.#live?.settle())
+    await this.#waitFor(async () => undefined)
   }
 
   /** Performs a step and waits for pending final results; meanwhile, no audio is expected. */
@@ -235,7 +233,9 @@ export class LiveSession {
     this.#settling++
     try {
       await step()
+      await this.#live?.settle()
       await this.#finals
+      await this.#events.handled()
     } finally {
       this.#settling--
       this.#lastAudioAt = performance.now()
@@ -257,7 +257,9 @@ export class LiveSession {
     clearInterval(this.#idle)
     clearTimeout(this.#heartbeat)
     await this.#live?.close()
+    await this.#following
     await this.#finals
+    this.#events.end()
   }
 
   #finish(ended: EndedUtterance<TranscribedFile>): void {
@@ -269,33 +271,22 @@ export class LiveSession {
   }
 
   #finalize(ended: EndedUtterance<TranscribedFile>, index: number, session: SpeechSession): void {
-    const {perform = (work) => work(), beforeFinal} = this.#options
+    const {perform = (work) => work(), partial, signal} = this.#options
     this.#finals = this.#finals.then(async () => {
       try {
         const {value: file, ...times} = await perform(() =>
-          session.finalize((signal, loaded) => {
+          session.finalize((within, loaded) => {
             loaded()
-            return ended.transcribe(signal)
-          }, this.#options.signal),
+            return ended.transcribe(within)
+          }, signal),
         )
         const event = this.#finalEvent(ended, index, file, times)
-        await beforeFinal?.(event, index)
-        this.#emit(event)
+        this.#emit({type: 'final', event, file})
         const {segments} = file.transcript
         const {start_ms: start, end_ms: end, raw_text: text} = event
-        await this.#options.onChunk?.({
-          type: 'chunk',
-          index,
-          startSec: start / 1000,
-          endSec: end / 1000,
-          text,
-          segments,
-        })
-        await this.#onFinal?.({event, file})
+        await partial?.write({type: 'chunk', index, startSec: start / 1000, endSec: end / 1000, text, segments})
       } catch (error) {
-        if (this.#options.signal.aborted) return
-        await beforeFinal?.(undefined, index)
-        this.#report(error, {utterance: index, end_ms: Math.round(ended.endMs)})
+        if (!signal.aborted) this.#report(error, {utterance: index, end_ms: Math.round(ended.endMs)})
       }
     })
   }
@@ -325,56 +316,59 @@ export class LiveSession {
     }
   }
 
-  #emit(event: LiveEvent): void {
-    const {heartbeatMs, emit} = this.#options
+  #emit(event: SessionEvent): void {
+    if ('event' in event) this.#beatLater()
+    this.#events.push(event)
+  }
+
+  /** Sends a heartbeat, unless another event comes first. */
+  #beatLater(): void {
     clearTimeout(this.#heartbeat)
     this.#heartbeat = setTimeout(() => {
       const elapsed = Math.round(performance.now() - this.#startedAt)
-      this.#emit({type: 'heartbeat', correlation_id: this.correlationId, elapsed_ms: elapsed})
-    }, heartbeatMs).unref()
-    emit(event)
+      const event = {type: 'heartbeat' as const, correlation_id: this.correlationId, elapsed_ms: elapsed}
+      this.#emit({type: 'heartbeat', event})
+    }, this.#options.heartbeatMs).unref()
   }
 
   #waitForAudio(): void {
-    const {
-      limits: {timeoutMs},
-      onIdle,
-    } = this.#options
-    if (timeoutMs === undefined) return
+    const {limits, keepsIdle} = this.#options
+    const {captureTimeoutMs} = limits
+    if (captureTimeoutMs === undefined) return
     this.#idle = setInterval(
       () => {
         const waited = performance.now() - this.#lastAudioAt
-        if (this.#settling > 0 || waited < timeoutMs) return
-        if (onIdle === undefined) this.fail(this.#session.captureTimeout(waited))
-        else onIdle(this.#session.captureTimeout(waited))
+        if (this.#settling > 0 || waited < captureTimeoutMs) return
+        const error = this.#session.captureTimeout(waited)
+        if (keepsIdle) this.#emit({type: 'idle', error})
+        else this.fail(error)
       },
-      Math.max(10, timeoutMs / 10),
+      Math.max(10, captureTimeoutMs / 10),
     ).unref()
   }
 
   /** Reports an error of one utterance; the session continues. */
   #report(error: unknown, utterance: {utterance: number; end_ms: number}): void {
-    const known = SvcError.from(error)
     this.#failures++
-    this.#options.onFailure?.(known)
-    this.#emit({type: 'error', correlation_id: this.correlationId, ...asAudioError(known), ...utterance})
+    this.#emitError(SvcError.from(error), utterance)
   }
 
   /** Reports an error that ends the session. */
   fail(error: unknown): void {
     if (this.#ended.signal.aborted) return
-    const overflow = error instanceof AudioOverflow
-    const {maxBufferMs} = this.#options
-    const known = overflow ? new SvcError('buffer_overflow', {max_buffer_ms: maxBufferMs}) : SvcError.from(error)
+    const known =
+      error instanceof AudioOverflow
+        ? new SvcError('buffer_overflow', {max_buffer_ms: this.#options.streamMaxBufferMs})
+        : SvcError.from(error)
     this.#ended.abort(known)
-    this.#options.onFailure?.(known)
     clearInterval(this.#idle)
-    this.#emit({
-      type: 'error',
-      correlation_id: this.correlationId,
-      ...asAudioError(known),
-    })
+    this.#emitError(known, {})
     clearTimeout(this.#heartbeat)
+  }
+
+  #emitError(error: SvcError, utterance: {utterance?: number; end_ms?: number}): void {
+    const event = {type: 'error' as const, correlation_id: this.correlationId, ...asAudioError(error), ...utterance}
+    this.#emit({type: 'error', event, error})
   }
 }
 

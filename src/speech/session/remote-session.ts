@@ -2,7 +2,8 @@ import WebSocket from 'ws'
 import {encodeS16le} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
-import type {FinishedUtterance, LiveEvent} from './live-session.js'
+import {EventStream} from '../live/event-stream.js'
+import type {LiveEvent, SessionEvent} from './session-event.js'
 
 export interface RemoteSessionOptions {
   /** URL of a speech server. */
@@ -18,11 +19,6 @@ export interface RemoteSessionOptions {
   delaysMs?: readonly number[]
   /** Time without a connection after which the session fails, ms. */
   patienceMs?: number
-  emit(event: LiveEvent): void
-  /** Audio was lost, seconds from the start of the session. */
-  onGap(gap: {fromSec: number; toSec: number}): void
-  /** The connection was lost, or is there again. */
-  onConnection?: ((isConnected: boolean) => void) | undefined
 }
 
 const sampleRate = 16_000
@@ -39,11 +35,12 @@ const temporary: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
 /**
  * A session on a speech server. It keeps audio until the server reports that it has stored it, reconnects when the
- * connection is lost, and continues where the server stopped: no word is lost or repeated.
+ * connection is lost, and continues where the server stopped: no word is lost or repeated. Its owner reads the events
+ * until they end after `close`.
  */
-export class RemoteSession {
+export class RemoteSession implements AsyncIterable<SessionEvent> {
   readonly #options: RemoteSessionOptions
-  readonly #onFinal: ((finished: FinishedUtterance) => void | Promise<void>) | undefined
+  readonly #events = new EventStream<SessionEvent>()
   readonly #ended = new AbortController()
   readonly #done: Promise<void>
   #resolveDone: () => void = () => undefined
@@ -67,8 +64,6 @@ export class RemoteSession {
   #isClosed = false
   #failures = 0
   #hasText = false
-  /** Results are passed on in order. */
-  #reported: Promise<void> = Promise.resolve()
   #attempt = 0
   #lostAt = performance.now()
   #timer: NodeJS.Timeout | undefined
@@ -76,22 +71,22 @@ export class RemoteSession {
   id = ''
   correlationId = ''
 
-  constructor(options: RemoteSessionOptions, onFinal?: (finished: FinishedUtterance) => void | Promise<void>) {
+  private constructor(options: RemoteSessionOptions) {
     this.#options = options
-    this.#onFinal = onFinal
     this.#done = new Promise((resolve) => {
       this.#resolveDone = resolve
     })
   }
 
   /** Connects, and resolves when the server is ready. @throws unreachable, unauthorized, http_status */
-  static async start(
-    options: RemoteSessionOptions,
-    onFinal?: (finished: FinishedUtterance) => void | Promise<void>,
-  ): Promise<RemoteSession> {
-    const session = new RemoteSession(options, onFinal)
+  static async start(options: RemoteSessionOptions): Promise<RemoteSession> {
+    const session = new RemoteSession(options)
     await session.#connect(true)
     return session
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<SessionEvent, void, undefined> {
+    return this.#events[Symbol.asyncIterator]()
   }
 
   /** Aborts when the session has failed, with its error as the reason. */
@@ -119,7 +114,7 @@ export class RemoteSession {
     if (this.#socket === undefined && this.#timer === undefined) this.#reconnect(0)
   }
 
-  /** Ends the audio; resolves when all final results have arrived, or the session has failed. */
+  /** Ends the audio; resolves when the owner has all final results, or the session has failed. */
   async commit(): Promise<void> {
     if (!this.isDone && !this.#ended.signal.aborted) {
       this.#isCommitted = true
@@ -127,7 +122,7 @@ export class RemoteSession {
       if (this.#socket === undefined && this.#timer === undefined) this.#reconnect(0)
       await this.#done
     }
-    await this.#reported
+    await this.#events.handled()
   }
 
   /** Waits while much audio is not on the server yet, so that a source that can wait loses nothing. */
@@ -144,6 +139,7 @@ export class RemoteSession {
     this.#isClosed = true
     clearTimeout(this.#timer)
     clearInterval(this.#pings)
+    this.#events.end()
     const socket = this.#socket
     if (socket === undefined) return
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -250,16 +246,14 @@ export class RemoteSession {
     const start = this.#remote?.start ?? 0
     if ('next_sample' in event && event.next_sample !== undefined) this.#drop(start + event.next_sample, true)
     if (event.type !== 'final') {
-      this.#options.emit(event)
+      this.#events.push({type: event.type, event} as SessionEvent)
       return
     }
     this.#finals = event.utterance + 1
     const offsetMs = Math.round((1000 * start) / sampleRate)
     const final = {...event, start_ms: event.start_ms + offsetMs, end_ms: event.end_ms + offsetMs}
     this.#hasText ||= final.text !== ''
-    this.#options.emit(final)
-    this.#reported = this.#reported.then(() => this.#onFinal?.({event: final}))
-    this.#reported.catch(() => undefined)
+    this.#events.push({type: 'final', event: final})
     this.#finished(final.end_ms)
   }
 
@@ -275,15 +269,15 @@ export class RemoteSession {
     if (this.id === '') {
       this.id = id
       this.correlationId = ready.correlation_id
-      this.#options.emit(ready)
-    } else this.#options.onConnection?.(true)
+      this.#events.push({type: 'ready', event: ready})
+    } else this.#events.push({type: 'connection', isConnected: true})
     this.#send()
   }
 
   #receiveError(event: Extract<LiveEvent, {type: 'error'}>): void {
     // The server has received no audio for a while, and closes the connection; the session continues with more audio.
     if (event.error === 'speech_capture_timeout') return
-    this.#options.emit(event)
+    this.#events.push({type: 'error', event})
     if (event.utterance === undefined) return
     this.#failures++
     this.#finals = event.utterance + 1
@@ -339,7 +333,7 @@ export class RemoteSession {
   }
 
   #reportGap(from: number, to: number): void {
-    if (from < to) this.#options.onGap({fromSec: from / sampleRate, toSec: to / sampleRate})
+    if (from < to) this.#events.push({type: 'gap', fromSec: from / sampleRate, toSec: to / sampleRate})
   }
 
   #lose(error: SvcError): void {
@@ -347,7 +341,7 @@ export class RemoteSession {
     const canWait = this.#end === this.#keptFrom && !this.#isCommitted
     if (this.#isReady) {
       this.#lostAt = performance.now()
-      if (!canWait) this.#options.onConnection?.(false)
+      if (!canWait) this.#events.push({type: 'connection', isConnected: false})
     }
     this.#isReady = false
     // A server that keeps nothing cannot continue: what it had not finished is lost.

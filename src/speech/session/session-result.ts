@@ -2,8 +2,8 @@ import {fourDecimals} from '../text/confidence.js'
 import type {Correction} from '../text/correction.js'
 import type {FinishedText} from '../text/finish.js'
 import type {LanguageDiagnostics} from '../text/language-hint.js'
-import type {FinishedUtterance} from './live-session.js'
 import type {DeadlineDiagnostic} from './session.js'
+import type {FinishedUtterance} from './session-event.js'
 
 /** Corrections that a result lists; a long session has more. */
 const maxCorrections = 1000

@@ -1,17 +1,20 @@
 import {randomBytes} from 'node:crypto'
+import type {speechSessionSettings, TableValues} from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
 
 export type SessionState = 'idle' | 'capturing' | 'finalizing' | 'completed' | 'failed'
 
-/** Time limits of a session, ms; an undefined one is not checked. */
+/** Time limits of a session, ms, with the names of their settings; an undefined one is not checked. */
 export interface SessionLimits {
   /** Time without audio. */
-  timeoutMs?: number | undefined
+  captureTimeoutMs?: number | undefined
   /** Duration of the session, or of one utterance of a live one. */
   maxDurationMs?: number | undefined
   /** Time for recognition and refinement. */
   inferenceDeadlineMs?: number | undefined
 }
+
+type SessionDefaults = Pick<TableValues<typeof speechSessionSettings>, keyof SessionLimits>
 
 /** One limit, and the time that was used of it. */
 export interface DeadlineDiagnostic {
@@ -28,16 +31,15 @@ const graceMs = 250
  * The limits of a session: requested values, then the defaults; 0 counts as omitted.
  * @throws usage if a limit is not positive, or the timeout is longer than the maximum duration
  */
-export function sessionLimits(requested: SessionLimits, defaults: SessionLimits): SessionLimits {
-  const pick = (key: keyof SessionLimits) => requested[key] || defaults[key] || undefined
+export function sessionLimits(requested: SessionLimits, defaults: Partial<SessionDefaults>): SessionLimits {
   const limits = {
-    timeoutMs: pick('timeoutMs'),
-    maxDurationMs: pick('maxDurationMs'),
-    inferenceDeadlineMs: pick('inferenceDeadlineMs') ?? defaults.maxDurationMs,
+    captureTimeoutMs: requested.captureTimeoutMs || defaults.captureTimeoutMs || undefined,
+    maxDurationMs: requested.maxDurationMs || defaults.maxDurationMs || undefined,
+    inferenceDeadlineMs: requested.inferenceDeadlineMs || defaults.inferenceDeadlineMs || defaults.maxDurationMs,
   }
-  const {timeoutMs = 0, maxDurationMs = Infinity} = limits
-  if (timeoutMs > maxDurationMs) {
-    const reason = `timeout_ms (${timeoutMs}) must not exceed max_duration_ms (${maxDurationMs}).`
+  const {captureTimeoutMs = 0, maxDurationMs = Infinity} = limits
+  if (captureTimeoutMs > maxDurationMs) {
+    const reason = `timeout_ms (${captureTimeoutMs}) must not exceed max_duration_ms (${maxDurationMs}).`
     throw new SvcError('usage', {reason})
   }
   return limits
@@ -98,7 +100,7 @@ export class SpeechSession {
   /** No audio has arrived for the timeout. */
   captureTimeout(elapsedMs: number): SvcError<'speech_capture_timeout'> {
     this.#enter('failed')
-    const limit = this.limits.timeoutMs ?? 0
+    const limit = this.limits.captureTimeoutMs ?? 0
     const diagnostics = [diagnostic('capture', elapsedMs, limit, 'capture_timeout')]
     return new SvcError('speech_capture_timeout', {
       timeout_ms: limit,

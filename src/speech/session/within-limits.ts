@@ -21,7 +21,7 @@ export async function transcribeWithin(
         ...handlers,
         signal: within,
         onReady,
-        watch: (audio) => timeLimited(audio, limits.timeoutMs, (elapsed) => session.captureTimeout(elapsed)),
+        watch: (audio) => timeLimited(audio, limits.captureTimeoutMs, (elapsed) => session.captureTimeout(elapsed)),
       }),
     signal,
   )

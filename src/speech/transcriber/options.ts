@@ -1,20 +1,12 @@
-import type {
-  AudioStream,
-  AudioWarning,
-  Excerpt,
-  NeuralVadOptions,
-  PreprocessMode,
-  TrackChoice,
-  TrackList,
-} from '../../audio/index.js'
+import type {AudioStream, Excerpt, NeuralVadOptions, PreprocessMode, TrackChoice, TrackList} from '../../audio/index.js'
 import type {ModelHolder} from '../engine/model-holder.js'
-import type {LiveOptions} from '../live/live-transcription.js'
-import type {ConstraintWarning, Segment, SpeechModelDescription} from '../model/model.js'
+import type {LiveOptions, LiveSettings} from '../live/live-transcription.js'
+import type {Segment, SpeechModelDescription} from '../model/model.js'
 import type {FinishContext, FinishedText} from '../text/finish.js'
 import type {LanguageDiagnostics} from '../text/language-hint.js'
 import type {TranscribeEvent, TranscribeOptions, TranscribeTimings} from '../transcribe/options.js'
 import type {ProgressFile} from '../transcribe/progress-file.js'
-import type {LevelWarning} from '../transcribe/quiet-recording.js'
+import type {SpeechWarning} from '../transcribe/warning.js'
 import type {Transcript} from '../transcript/transcript.js'
 
 /** Voice activity detector. */
@@ -44,15 +36,6 @@ export interface TranscriberOptions {
   text: Omit<FinishContext, 'language'>
 }
 
-/** A text that is probably wrong. */
-export interface RecognitionWarning {
-  code: 'recognition_unreliable'
-  message: string
-}
-
-/** A problem of a recording or of its text, or a constraint that was not applied. */
-export type SpeechWarning = AudioWarning | ConstraintWarning | RecognitionWarning | LevelWarning
-
 /** Callbacks and options of one transcription. */
 export interface TranscribeHandlers {
   signal?: AbortSignal | undefined
@@ -78,23 +61,11 @@ export interface TranscribeHandlers {
   onChunk?: ((chunk: Extract<TranscribeEvent, {type: 'chunk'}>) => void | Promise<void>) | undefined
 }
 
-/** Options and callbacks of live transcription. */
-export interface LiveHandlers
-  extends Pick<TranscribeHandlers, 'language' | 'signal' | 'onWarning'>,
-    Pick<
-      LiveOptions<TranscribedFile>,
-      | 'endpoint'
-      | 'stability'
-      | 'maxBufferMs'
-      | 'now'
-      | 'from'
-      | 'onCheckpoint'
-      | 'onSpeech'
-      | 'onPartial'
-      | 'onDraftFailure'
-      | 'onEndpoint'
-      | 'onFailure'
-    > {}
+/** Options of a live transcription. */
+export interface LiveTranscriberOptions
+  extends Pick<TranscribeHandlers, 'language' | 'signal'>,
+    LiveSettings,
+    Pick<LiveOptions<TranscribedFile>, 'endpoint' | 'now' | 'from'> {}
 
 /** Result of a transcription. */
 export interface TranscribedFile {

@@ -11,16 +11,11 @@ import {readAhead} from '../transcribe/read-ahead.js'
 import {Recording} from '../transcribe/recording.js'
 import {RecordingTurns} from '../transcribe/recording-turns.js'
 import {transcribe} from '../transcribe/transcribe.js'
+import type {RecognitionWarning, SpeechWarning} from '../transcribe/warning.js'
 import {finish, holdsSegments, shown} from './finish.js'
 import type {ModelUse} from './model-use.js'
 import type {Channel} from './open-channels.js'
-import type {
-  RecognitionWarning,
-  SpeechWarning,
-  TranscribedFile,
-  TranscribeHandlers,
-  TranscriberOptions,
-} from './options.js'
+import type {TranscribedFile, TranscribeHandlers, TranscriberOptions} from './options.js'
 
 /** A recording with its channels, and the warnings so far. */
 export interface OpenRecording {

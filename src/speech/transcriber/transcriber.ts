@@ -17,9 +17,10 @@ import {readFirstWindow} from '../transcribe/passage.js'
 import {openProgressFile, resultsOf} from '../transcribe/progress-file.js'
 import {amplifiedIfQuiet} from '../transcribe/quiet-recording.js'
 import {Recording} from '../transcribe/recording.js'
+import type {SpeechWarning} from '../transcribe/warning.js'
 import {ModelUse} from './model-use.js'
 import {isRegularFile, openChannels} from './open-channels.js'
-import type {LiveHandlers, SpeechWarning, TranscribedFile, TranscribeHandlers, TranscriberOptions} from './options.js'
+import type {LiveTranscriberOptions, TranscribedFile, TranscribeHandlers, TranscriberOptions} from './options.js'
 import {type MemoOf, type OpenRecording, Recognition} from './recognition.js'
 import {isTextFile, refineTextFile} from './text-file.js'
 
@@ -128,56 +129,35 @@ export class Transcriber {
    * Starts a live transcription. Its final results equal those of `transcribe` for the same audio.
    * @throws what the search for the model and the engine throw
    */
-  async live({
-    endpoint,
-    onPartial,
-    onDraftFailure,
-    onEndpoint,
-    onFailure,
-    stability,
-    maxBufferMs,
-    now,
-    from,
-    onCheckpoint,
-    onSpeech,
-    ...handlers
-  }: LiveHandlers): Promise<LiveTranscription<TranscribedFile>> {
-    const {engine, hint} = await this.#use.prepare(handlers)
-    const detectors = await this.#use.detectors([{live: true, state: from?.detector}])
+  async live(options: LiveTranscriberOptions): Promise<LiveTranscription<TranscribedFile>> {
+    const {engine, hint} = await this.#use.prepare(options)
+    const [detector] = await this.#use.detectors([{live: true, state: options.from?.detector}])
     const {text, decoding} = this.#options
-    const recognition = recognitionOf(this.#use.decoding(engine, hint.language))
     let isUnsure = false
-    // Every utterance may be unreliable; one warning is enough.
-    const warnLive = (warning: SpeechWarning) => {
-      if (warning.code !== 'recognition_unreliable' || !isUnsure) handlers.onWarning?.(warning)
-      isUnsure ||= warning.code === 'recognition_unreliable'
-    }
     return new LiveTranscription({
+      ...options,
       model: engine,
-      detector: detectors[0],
-      recognition,
-      hint: handlers.language,
+      detector,
+      recognition: recognitionOf(this.#use.decoding(engine, hint.language)),
+      hint: options.language,
       languageCode: (other) =>
         requireLanguage(other ?? decoding.language, engine.description, {isStrict: true}).language,
-      stability,
-      endpoint,
-      maxBufferMs,
       // The text of an incomplete utterance is not code yet.
       finish: (raw, language) => finishText([raw], {...text, language, rank: undefined}),
-      transcribe: (samples, language, memo, signal) =>
+      transcribe: (samples, language, memo, {signal, onWarning}) =>
         this.#recognition.recognise(
           {name: 'The speech', isFile: false, channels: [{audio: audioOf(samples)}], warnings: []},
-          {...handlers, language, signal, onWarning: warnLive},
+          {
+            language,
+            signal,
+            onWarning: (warning) => {
+              // Every utterance may be unreliable; one warning is enough.
+              if (warning.code !== 'recognition_unreliable' || !isUnsure) onWarning(warning)
+              isUnsure ||= warning.code === 'recognition_unreliable'
+            },
+          },
           async () => memo,
         ),
-      onPartial,
-      onDraftFailure,
-      onEndpoint,
-      onFailure,
-      now,
-      from,
-      onCheckpoint,
-      onSpeech,
     })
   }
 

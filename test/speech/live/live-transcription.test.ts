@@ -5,9 +5,10 @@ import {openSpeechModel} from '../../../src/speech/engine/open-model.js'
 import {
   AudioOverflow,
   type EndedUtterance,
+  type Endpoint,
   type LiveOptions,
   LiveTranscription,
-  type Partial,
+  type PartialSignal,
 } from '../../../src/speech/live/live-transcription.js'
 import type {RecognitionOptions, SpeechModel, WindowResult} from '../../../src/speech/model/model.js'
 import {defaultTranscribeOptions} from '../../../src/speech/transcribe/options.js'
@@ -65,16 +66,16 @@ async function offline(model: SpeechModel, samples: Float32Array, memo?: WindowM
 const {conditionOnPrevious, chunkSec, chunkOverlapSec, ...recognition} = defaultTranscribeOptions
 
 interface Seen {
-  partials: Partial[]
-  endpoints: Promise<string>[]
+  partials: PartialSignal[]
+  ended: {endpoint: Endpoint; utterance: EndedUtterance<string>}[]
   failures: unknown[]
   /** Offline passes, in advance and final. */
   passes: number
 }
 
 /** A live transcription whose clock is the position in the audio. */
-function start(model: SpeechModel, options: globalThis.Partial<LiveOptions<string>> = {}) {
-  const seen: Seen = {partials: [], endpoints: [], failures: [], passes: 0}
+function start(model: SpeechModel, options: Partial<LiveOptions<string>> = {}) {
+  const seen: Seen = {partials: [], ended: [], failures: [], passes: 0}
   const clock = {ms: 0}
   const live = new LiveTranscription<string>({
     model,
@@ -82,23 +83,24 @@ function start(model: SpeechModel, options: globalThis.Partial<LiveOptions<strin
     recognition: {...recognition, language: 'en'} as RecognitionOptions,
     hint: undefined,
     languageCode: (hint) => hint ?? 'en',
-    stability: {quietMs: 350, maxWaitMs: 2500},
+    streamPartialQuietMs: 350,
+    streamMaxWaitMs: 2500,
     endpoint: {silenceMs: undefined, maxDurationMs: undefined},
-    maxBufferMs: 300_000,
+    streamMaxBufferMs: 300_000,
     finish: (raw) => ({rawText: raw, refinedText: raw.trim(), confidence: 1, trace: [], nBest: undefined}),
     async transcribe(samples, _hint, memo) {
       seen.passes++
       return offline(model, samples, memo)
     },
-    onPartial: (partial) => seen.partials.push(partial),
-    onEndpoint: (ended, endpoint) => {
-      const text = ended.transcribe(new AbortController().signal)
-      seen.endpoints.push(text.then((heard) => `${endpoint}: ${heard}`))
-    },
-    onFailure: (error) => seen.failures.push(error),
     now: () => clock.ms,
     ...options,
   })
+  void (async () => {
+    for await (const signal of live)
+      if (signal.type === 'partial') seen.partials.push(signal)
+      else if (signal.type === 'failed') seen.failures.push(signal.error)
+      else if (signal.type === 'ended') seen.ended.push(signal)
+  })()
   return {
     live,
     seen,
@@ -109,10 +111,21 @@ function start(model: SpeechModel, options: globalThis.Partial<LiveOptions<strin
         live.push(samples.slice(at, at + rate / 10))
         await live.settle()
         await live.drafted()
+        await live.settle()
       }
     },
     async final(): Promise<string> {
-      return (await live.commit()).transcribe(new AbortController().signal)
+      await live.commit()
+      await live.settle()
+      return seen.ended.at(-1)?.utterance.transcribe(new AbortController().signal) ?? ''
+    },
+    /** Results of the utterances. */
+    results(): Promise<string[]> {
+      return Promise.all(
+        seen.ended.map(
+          async ({endpoint, utterance}) => `${endpoint}: ${await utterance.transcribe(new AbortController().signal)}`,
+        ),
+      )
     },
   }
 }
@@ -165,19 +178,22 @@ describe('live transcription with a model that carries its state', () => {
 
   it('ends utterances after a silence, and starts the next one', async () => {
     const hello = await samplesOf('hello.wav')
-    const {live, seen, speak, final} = start(starter, {endpoint: {silenceMs: 400, maxDurationMs: 120_000}})
+    const {live, speak, results} = start(starter, {endpoint: {silenceMs: 400, maxDurationMs: 120_000}})
     await speak(joined(hello, silence(1), hello, silence(1)))
-    assert.equal(await final(), '', 'nothing is left')
+    await live.commit()
+    await live.settle()
     await live.close()
-    assert.deepEqual(await Promise.all(seen.endpoints), Array(2).fill('silence: hello and welcome to your own machine'))
+    const heard = 'silence: hello and welcome to your own machine'
+    assert.deepEqual(await results(), [heard, heard, 'commit: '], 'nothing is left')
   })
 
   it('ends utterances at the maximum duration', async () => {
-    const {live, seen, speak} = start(starter, {endpoint: {silenceMs: 400, maxDurationMs: 2000}})
+    const {live, speak, results} = start(starter, {endpoint: {silenceMs: 400, maxDurationMs: 2000}})
     await speak(await samplesOf('memo.wav'))
     await live.commit()
+    await live.settle()
     await live.close()
-    const ended = await Promise.all(seen.endpoints)
+    const ended = await results()
     assert.ok(
       ended.some((text) => text.startsWith('duration: the server')),
       ended.join(),
@@ -187,7 +203,7 @@ describe('live transcription with a model that carries its state', () => {
   it('keeps little of a long silence between utterances', async () => {
     const {live, seen, speak, final} = start(starter, {
       endpoint: {silenceMs: 400, maxDurationMs: undefined},
-      maxBufferMs: 5000,
+      streamMaxBufferMs: 5000,
     })
     await speak(silence(20))
     await speak(await samplesOf('hello.wav'))
@@ -197,7 +213,7 @@ describe('live transcription with a model that carries its state', () => {
   })
 
   it('fails if more audio arrives than is kept', async () => {
-    const {live, seen, speak} = start(starter, {maxBufferMs: 1000})
+    const {live, seen, speak} = start(starter, {streamMaxBufferMs: 1000})
     await speak(silence(1.5))
     await live.close()
     assert.ok(seen.failures[0] instanceof AudioOverflow)
@@ -207,12 +223,9 @@ describe('live transcription with a model that carries its state', () => {
     for (let seed = 1; seed <= 60; seed++) {
       const random = uniformFloats(seed)
       const heard: Float32Array[] = []
-      const utterances: Promise<unknown>[] = []
-      const take = (ended: EndedUtterance<string>) => utterances.push(ended.transcribe(new AbortController().signal))
-      const {live, seen} = start(windowModel('window').model, {
+      const {live, seen, results} = start(windowModel('window').model, {
         detector: undefined,
         endpoint: {silenceMs: undefined, maxDurationMs: 1 + 500 * random()},
-        onEndpoint: take,
         async transcribe(samples) {
           heard.push(samples)
           return ''
@@ -223,10 +236,11 @@ describe('live transcription with a model that carries its state', () => {
         const length = Math.floor(2000 * random() ** 3)
         live.push(audio.slice(at, at + length))
         at += length
-        if (random() < 0.2) take(await live.commit())
+        if (random() < 0.2) await live.commit()
       }
-      take(await live.commit())
-      await Promise.all(utterances)
+      await live.commit()
+      await live.settle()
+      await results()
       await live.close()
       assert.deepEqual([joined(...heard), seen.failures], [audio, []], `seed ${seed}`)
     }

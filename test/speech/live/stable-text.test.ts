@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import {StableText} from '../../../src/speech/live/stable-text.js'
 
 const heard = (text: string, certain = text) => ({text, certain})
-const patient = {quietMs: 10_000, maxWaitMs: 10_000}
+const patient = {streamPartialQuietMs: 10_000, streamMaxWaitMs: 10_000}
 
 describe('StableText', () => {
   it('makes words stable on which two successive hypotheses agree', () => {
@@ -34,14 +34,14 @@ describe('StableText', () => {
   })
 
   it('makes everything stable when nothing has changed for a while', () => {
-    const stable = new StableText({quietMs: 350, maxWaitMs: 10_000})
+    const stable = new StableText({streamPartialQuietMs: 350, streamMaxWaitMs: 10_000})
     stable.add(heard('one two', ''), 0)
     assert.equal(stable.settle(349).stable, '')
     assert.equal(stable.settle(350).stable, 'one two')
   })
 
   it('makes a word stable that has waited for too long, although hypotheses disagree', () => {
-    const stable = new StableText({quietMs: 10_000, maxWaitMs: 2500})
+    const stable = new StableText({streamPartialQuietMs: 10_000, streamMaxWaitMs: 2500})
     for (const [i, text] of ['a', 'b', 'c', 'd'].entries()) assert.equal(stable.add(heard(text), 800 * i).stable, '')
     assert.equal(stable.add(heard('e f'), 3200).stable, 'e')
   })

@@ -4,11 +4,11 @@ import {isErrorOf} from '../../../src/errors/index.js'
 import {type SessionState, SpeechSession, sessionLimits} from '../../../src/speech/session/session.js'
 
 describe('sessionLimits', () => {
-  const defaults = {timeoutMs: 12_000, maxDurationMs: 120_000, inferenceDeadlineMs: 0}
+  const defaults = {captureTimeoutMs: 12_000, maxDurationMs: 120_000, inferenceDeadlineMs: 0}
 
   it('takes requested values before the defaults, and the maximum duration as deadline', () => {
-    assert.deepEqual(sessionLimits({timeoutMs: 500}, defaults), {
-      timeoutMs: 500,
+    assert.deepEqual(sessionLimits({captureTimeoutMs: 500}, defaults), {
+      captureTimeoutMs: 500,
       maxDurationMs: 120_000,
       inferenceDeadlineMs: 120_000,
     })
@@ -25,7 +25,7 @@ describe('sessionLimits', () => {
 
   it('refuses a timeout that is longer than the maximum duration', () => {
     assert.throws(
-      () => sessionLimits({timeoutMs: 200, maxDurationMs: 100}, {}),
+      () => sessionLimits({captureTimeoutMs: 200, maxDurationMs: 100}, {}),
       (error) =>
         isErrorOf(error, 'usage') && error.message.includes('timeout_ms (200) must not exceed max_duration_ms (100)'),
     )
