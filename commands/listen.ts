@@ -241,7 +241,7 @@ current utterance and prints it.`
   }
 
   async #pairsFile(path: string): Promise<PairsFile> {
-    const {confidencePolicy} = await import('../src/tasks/index.js')
+    const {confidencePolicy} = await import('../src/workspace/index.js')
     const {withoutUndefined} = await import('../src/contracts/index.js')
     await checkOutputs([path], {overwrite: true, inputs: this.#inputs})
     const {minTrainingPairConfidence: minConfidence} = confidencePolicy(

@@ -264,12 +264,12 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
   '2.4': [
     [
       'agent capabilities have cpu_cores, arch and hostname',
-      'tasks/capabilities: has the cores, architecture and name of the machine, whatever is configured',
+      'workspace/capabilities: has the cores, architecture and name of the machine, whatever is configured',
     ],
     [
       'agent capabilities have labels, flags of accelerators, device_class and minima',
-      'tasks/capabilities: keep known members and drop unknown ones',
-      'tasks/capabilities: has the configured class and minima, with gaps filled in by the machine',
+      'workspace/capabilities: keep known members and drop unknown ones',
+      'workspace/capabilities: has the configured class and minima, with gaps filled in by the machine',
     ],
     [
       'tasks have capability_requirements',
@@ -279,21 +279,21 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'a new agent starts with the configured capabilities',
       'tasks/agents: has the configured capabilities and its own labels',
-      'tasks/capabilities: keeps configured values that the machine does not report',
+      'workspace/capabilities: keeps configured values that the machine does not report',
     ],
     [
       'the machine overrides cpu_cores, arch and hostname',
       'mesh/node/host: reports cores, architecture and hostname',
-      'tasks/capabilities: has the cores, architecture and name of the machine, whatever is configured',
+      'workspace/capabilities: has the cores, architecture and name of the machine, whatever is configured',
     ],
     ['hostname is HOSTNAME, COMPUTERNAME or that of the system', 'mesh/node/host: uses the hostname'],
     [
       'configured labels come first, and those of the machine follow without duplicates',
-      'tasks/capabilities: has the configured labels first, then those of the machine, without duplicates',
+      'workspace/capabilities: has the configured labels first, then those of the machine, without duplicates',
     ],
     [
       'an accelerator that is configured stays',
-      'tasks/capabilities: has an accelerator that is configured or advertised',
+      'workspace/capabilities: has an accelerator that is configured or advertised',
     ],
     [
       'SVC_MESH_ADVERTISE_GPU sets gpu_cuda if it is 1 or true',
@@ -315,7 +315,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     ],
     [
       'min_vram_mb and min_cpu_cores come from the machine if they are not configured',
-      'tasks/capabilities: offers the cores and the GPU memory of the machine unless they are configured',
+      'workspace/capabilities: offers the cores and the GPU memory of the machine unless they are configured',
     ],
     [
       'min_vram_mb is a soft requirement of routing',
@@ -410,7 +410,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
       'the table [orchestrator] of the workspace file sets orchestrator settings',
       'config/orchestrator: can set everything at once',
     ],
-    ['variables override the workspace file', 'tasks/config: comes from the file, overridden by the environment'],
+    ['variables override the workspace file', 'workspace/config: comes from the file, overridden by the environment'],
     [
       'orchestration_migration may be an inline table or a sub-table',
       'config/orchestrator: accepts orchestration_migration as an inline table',
@@ -571,11 +571,11 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'Socrates thresholds are the policy with overrides of the configuration',
       'tasks/gates/socrates: uses the configured thresholds',
-      'tasks/config: keeps the thresholds that are set',
+      'workspace/config: keeps the thresholds that are set',
     ],
     [
       'thresholds of confidence have no literal outside the policy',
-      'tasks/gates/policy: have no literal outside their policy',
+      'workspace/policy: have no literal outside their policy',
     ],
     [
       'a submission under contract v2 may answer orchestration_contract',

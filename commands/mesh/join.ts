@@ -145,7 +145,7 @@ keeps its leases until they expire, so that it can rejoin; --leave removes the n
     const [{configuredWorker, runWorker}, {resolveOrchestratorConfig}, {resolveEndpoint}, {registerSecret}] =
       await Promise.all([
         import('../../src/delegation/index.js'),
-        import('../../src/tasks/index.js'),
+        import('../../src/workspace/index.js'),
         import('../../src/inference-client/index.js'),
         import('../../src/log/index.js'),
       ])

@@ -17,7 +17,7 @@ commands that use tasks exit with status 2.`
   }
 
   async run(): Promise<void> {
-    const {resolveOrchestratorConfig} = await import('../../src/tasks/index.js')
+    const {resolveOrchestratorConfig} = await import('../../src/workspace/index.js')
     const sources = this.settingSources()
     this.report(resolveOrchestratorConfig(sources).warnings)
     const settings = describeSettings(sources, orchestratorTables).settings.filter(

@@ -6,7 +6,7 @@ import type {Task} from '../../src/tasks/index.js'
 const reorderTask = commandCall(operationNamed('reorder_task'))
 
 async function priority(value: string): Promise<string> {
-  const {priorities} = await import('../../src/tasks/index.js')
+  const {priorities} = await import('../../src/workspace/index.js')
   const found = priorities.find((each) => each === value.trim().toLowerCase())
   if (found !== undefined) return found
   throw new SvcError('flag_value', {flag: 'PRIORITY', value, expected: `one of ${priorities.join(', ')}`})

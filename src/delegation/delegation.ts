@@ -5,14 +5,13 @@ import {
   continueRemoteRun,
   type DaemonLease,
   type Judged,
-  type PlacementReason,
   type RemoteRun,
   runLimit,
   startRemoteRuns,
   type Task,
-  type TaskContext,
   type Usage,
 } from '../tasks/index.js'
+import type {PlacementReason, WorkspaceContext} from '../workspace/index.js'
 import {type LostNodePolicy, lostNodePolicy} from './lost-node.js'
 import {type DelegationRow, type FinalState, insertRow, isOpen, openRows, rowWithKey, updateRow} from './rows.js'
 
@@ -21,7 +20,7 @@ const graceMs = 30_000
 
 /** The daemon that makes the changes of a delegation. */
 interface Daemon {
-  context: TaskContext
+  context: WorkspaceContext
   /** Every change of a delegation is one transaction under this lease. */
   lease: DaemonLease
   /** Monotonic clock, ms. */

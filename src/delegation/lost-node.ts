@@ -1,4 +1,5 @@
-import type {OrchestratorConfig, Task} from '../tasks/index.js'
+import type {Task} from '../tasks/index.js'
+import type {OrchestratorConfig} from '../workspace/index.js'
 
 /** What happens when no worker sends heartbeats. */
 export interface LostNodePolicy {

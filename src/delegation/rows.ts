@@ -1,4 +1,4 @@
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 
 /**
  * Stored states of a delegation. `granting`: the lease is being acquired; `held`: the lease is held; `relayed`: the control
@@ -46,7 +46,7 @@ type NewRow = Pick<
 >
 
 /** Inserts a row in the state `granting`. */
-export function insertRow({store, repositoryId, now}: TaskContext, row: NewRow): void {
+export function insertRow({store, repositoryId, now}: WorkspaceContext, row: NewRow): void {
   store.run(
     `INSERT INTO mesh_delegations (repository_id, task_id, task_uid, generation, idempotency_key, state, claimer_node_id,
   receiver_agent_id, reply_to_agent_id, created_at_ms, updated_at_ms)
@@ -57,21 +57,21 @@ VALUES (@repository, @task_id, @task_uid, @generation, @idempotency_key, 'granti
 }
 
 /** Delegations that are not over, oldest first. */
-export const openRows = ({store, repositoryId}: TaskContext): DelegationRow[] =>
+export const openRows = ({store, repositoryId}: WorkspaceContext): DelegationRow[] =>
   store.all<DelegationRow>(
     `SELECT * FROM mesh_delegations
 WHERE repository_id = ? AND state IN ('granting', 'held', 'relayed', 'started') ORDER BY id`,
     [repositoryId],
   )
 
-export const rowWithKey = ({store, repositoryId}: TaskContext, key: string): DelegationRow | undefined =>
+export const rowWithKey = ({store, repositoryId}: WorkspaceContext, key: string): DelegationRow | undefined =>
   store.get<DelegationRow>('SELECT * FROM mesh_delegations WHERE repository_id = ? AND idempotency_key = ?', [
     repositoryId,
     key,
   ])
 
 /** The latest delegation of a task. */
-export const delegationOfTask = ({store, repositoryId}: TaskContext, taskId: number): DelegationRow | undefined =>
+export const delegationOfTask = ({store, repositoryId}: WorkspaceContext, taskId: number): DelegationRow | undefined =>
   store.get<DelegationRow>(
     'SELECT * FROM mesh_delegations WHERE repository_id = ? AND task_id = ? ORDER BY id DESC LIMIT 1',
     [repositoryId, taskId],
@@ -87,7 +87,7 @@ type Changes = Partial<
   >
 >
 
-export function updateRow({store, now}: TaskContext, id: number, changes: Changes): void {
+export function updateRow({store, now}: WorkspaceContext, id: number, changes: Changes): void {
   const names = Object.keys(changes)
   store.run(
     `UPDATE mesh_delegations SET ${names.map((name) => `${name} = ?, `).join('')}updated_at_ms = ? WHERE id = ?`,

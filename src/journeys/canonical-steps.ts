@@ -1,5 +1,5 @@
 import {SvcError} from '../errors/index.js'
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import {canonicalJourney} from './canonical.js'
 import type {JourneyStep} from './step.js'
 
@@ -10,7 +10,10 @@ export interface CanonicalSteps {
 }
 
 /** The steps of a journey; default: the canonical one. @throws journey_not_found */
-export function canonicalSteps({store}: TaskContext, journeyId: string = canonicalJourney.journey_id): CanonicalSteps {
+export function canonicalSteps(
+  {store}: WorkspaceContext,
+  journeyId: string = canonicalJourney.journey_id,
+): CanonicalSteps {
   const known = store
     .all<{journey_id: string}>('SELECT journey_id FROM developer_journey_definitions ORDER BY journey_id')
     .map((row) => row.journey_id)

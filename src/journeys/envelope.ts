@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto'
 import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 
 /** The interface that received a request. */
 export const journeySurfaces = ['mcp', 'cli', 'orchestrator', 'daemon'] as const
@@ -51,7 +51,7 @@ const longest = {
  */
 export function journeyEnvelope(
   ids: JourneyIds,
-  {repositoryId, surface}: Pick<TaskContext, 'repositoryId'> & {surface: JourneySurface},
+  {repositoryId, surface}: Pick<WorkspaceContext, 'repositoryId'> & {surface: JourneySurface},
 ): JourneyEnvelope {
   const read = (member: keyof JourneyIds) => limited(member, ids[member]?.trim() || undefined)
   return {

@@ -1,12 +1,6 @@
 import type {BulletinEntryV1} from '../contracts/index.js'
-import {
-  type EventFilter,
-  type EventRecord,
-  type EventType,
-  followEvents,
-  readEvents,
-  type TaskContext,
-} from '../tasks/index.js'
+import {type EventFilter, type EventRecord, type EventType, followEvents, readEvents} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 
 /** An entry of the bulletin board: an event that other agents may act on. */
 export type BulletinEntry = BulletinEntryV1
@@ -45,18 +39,18 @@ export interface BulletinFilter {
  * Entries in order, oldest first. A reader that is more than `bulletin_capacity` entries behind loses the oldest ones.
  * The entries are events that are already stored, so that every process of the workspace reads the same board.
  */
-export const readBulletin = (context: TaskContext, filter: BulletinFilter = {}): BulletinEntry[] =>
+export const readBulletin = (context: WorkspaceContext, filter: BulletinFilter = {}): BulletinEntry[] =>
   readEvents(context, eventFilter(context, filter)).map(toEntry)
 
 /** Number of entries that a follower reads at once. */
 const pageSize = 32
 
 /** Yields new entries as they are posted; ends when the signal aborts. */
-export async function* followBulletin(context: TaskContext, signal: AbortSignal): AsyncGenerator<BulletinEntry> {
+export async function* followBulletin(context: WorkspaceContext, signal: AbortSignal): AsyncGenerator<BulletinEntry> {
   for await (const event of followEvents(context, eventFilter(context, {limit: pageSize}), signal)) yield toEntry(event)
 }
 
-const eventFilter = (context: TaskContext, {types = bulletinTypes, ...page}: BulletinFilter): EventFilter => ({
+const eventFilter = (context: WorkspaceContext, {types = bulletinTypes, ...page}: BulletinFilter): EventFilter => ({
   ...page,
   types: types.map((type) => sources[type as EntryType]),
   // A reload can change it.

@@ -1,4 +1,4 @@
-import type {TaskListener} from '../tasks/index.js'
+import type {TaskListener} from '../workspace/index.js'
 import {buryExhausted, buryInbox} from './dead-letters.js'
 import {pruneMessages} from './prune.js'
 

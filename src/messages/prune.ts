@@ -1,4 +1,4 @@
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 
 /** Default retention of acknowledged messages, days. */
 const retentionDays = 7
@@ -13,5 +13,5 @@ export const pruneSql = `DELETE FROM a2a_messages WHERE id IN (
  * Deletes messages that were acknowledged more than `days` days ago, oldest first, a limited number per call. Returns
  * the number deleted. Their keys become free.
  */
-export const pruneMessages = ({store, repositoryId, now}: TaskContext, days = retentionDays): number =>
+export const pruneMessages = ({store, repositoryId, now}: WorkspaceContext, days = retentionDays): number =>
   store.run(pruneSql, [repositoryId, now() - days * dayMs, pruneSize]).changes

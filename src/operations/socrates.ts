@@ -17,7 +17,8 @@ export function socratesOf(
   sessions: readonly (string | undefined)[],
   question: string,
 ): Socrates {
-  const {confidencePolicy, evidenceOfSession, judgeEvidence} = modules.tasks
+  const {confidencePolicy} = modules.workspace
+  const {evidenceOfSession, judgeEvidence} = modules.tasks
   for (const session of sessions) {
     const evidence = session === undefined ? undefined : evidenceOfSession(orchestrator, session.trim())
     if (evidence !== undefined)

@@ -1,10 +1,11 @@
 import type {SettingSources, SettingWarning} from '../config/index.js'
 import {type HostProbe, probeHost, readHost} from '../mesh/index.js'
-import {type OrchestratorConfig, readWorkspace, resolveOrchestratorConfig, type TaskContext} from '../tasks/index.js'
+import {readWorkspace} from '../tasks/index.js'
 import {resolveTelemetry, type Telemetry} from '../telemetry/index.js'
+import {type OrchestratorConfig, resolveOrchestratorConfig, type WorkspaceContext} from '../workspace/index.js'
 
 /** Everything read from the files and the environment of a workspace; a reload replaces it. */
-export interface LiveSettings extends Pick<TaskContext, 'groups' | 'scopes' | 'hiddenChecks'> {
+export interface LiveSettings extends Pick<WorkspaceContext, 'groups' | 'scopes' | 'hiddenChecks'> {
   readonly config: OrchestratorConfig
   readonly probe: HostProbe
   readonly telemetry: Telemetry

@@ -1,6 +1,6 @@
 import {type MeshSnapshot, takeSnapshot} from '../mesh/index.js'
 import {meshClientOf} from '../messages/index.js'
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 
 export type {MeshSnapshot}
 
@@ -10,7 +10,7 @@ export type {MeshSnapshot}
  * @returns undefined if no control plane is configured
  * @throws the abort reason of the signal
  */
-export function meshSnapshot({config, now}: TaskContext, signal?: AbortSignal): Promise<MeshSnapshot> | undefined {
+export function meshSnapshot({config, now}: WorkspaceContext, signal?: AbortSignal): Promise<MeshSnapshot> | undefined {
   const client = meshClientOf(config)
   return client === undefined ? undefined : takeSnapshot(client, {maxStaleMs: config.maxStaleMs, now, signal})
 }

@@ -9,15 +9,10 @@ import {MessageBus, type MessageContext, messageFragment, messageListener} from 
 import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
 import {type DatabaseKind, type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
-import {
-  continueTasks,
-  type OrchestratorConfig,
-  orchestratorFragment,
-  taskListeners,
-  type WorkflowHandoff,
-} from '../tasks/index.js'
+import {continueTasks, orchestratorFragment, taskListeners} from '../tasks/index.js'
 import {telemetryFragment} from '../telemetry/index.js'
 import {handOffGoal, workflowFragment, workflowListener} from '../workflow/index.js'
+import type {OrchestratorConfig, WorkflowHandoff} from '../workspace/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'

@@ -12,7 +12,8 @@ import {
   unknownKeys,
 } from '../config/index.js'
 import {SvcError} from '../errors/index.js'
-import {appendEvent, type OrchestratorConfig} from '../tasks/index.js'
+import {appendEvent} from '../tasks/index.js'
+import type {OrchestratorConfig} from '../workspace/index.js'
 
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import type {Orchestrator} from './open.js'

@@ -8,9 +8,8 @@ import {
   listAgents,
   reportContext,
   runningDaemon,
-  type TaskContext,
-  type TaskStatus,
 } from '../tasks/index.js'
+import type {TaskStatus, WorkspaceContext} from '../workspace/index.js'
 import type {Orchestrator} from './open.js'
 
 /** The state of the orchestrator of a workspace. */
@@ -84,10 +83,10 @@ WHERE t.repository_id = ? AND t.status = 'Queued' AND t.file_manifest <> '[]' AN
   }
 }
 
-const count = ({store, repositoryId}: TaskContext, sql: string): number =>
+const count = ({store, repositoryId}: WorkspaceContext, sql: string): number =>
   store.get<{n: number}>(sql, [repositoryId])?.n ?? 0
 
-function describeDaemon(context: TaskContext): StatusReport['daemon'] {
+function describeDaemon(context: WorkspaceContext): StatusReport['daemon'] {
   const lease = runningDaemon(context)
   if (lease === undefined) return null
   return {pid: lease.pid, host: lease.host, since_ms: lease.acquired_at_ms}

@@ -1,6 +1,7 @@
 import {withoutUndefined} from '../contracts/index.js'
 import {type ErrorCode, SvcError} from '../errors/index.js'
-import type {Accepted, Submitter, TaskContext} from '../tasks/index.js'
+import type {Accepted, Submitter} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 
 import {requireIds} from './new-plan.js'
 import {settlePlan} from './node-status.js'
@@ -37,7 +38,7 @@ interface ExecuteOptions {
  * @throws plan_not_found, planning_disabled, plan_mode_unsupported, plan_id_too_long, orchestrator_disabled,
  *   plan_stuck; the rejection if no node could be submitted
  */
-export function executePlan(context: TaskContext, planId: string, options: ExecuteOptions = {}): Execution {
+export function executePlan(context: WorkspaceContext, planId: string, options: ExecuteOptions = {}): Execution {
   const {accepted, held} = startPlan(context, planId, options)
   return {
     task_ids: accepted.map(({task_id: id}) => id),
@@ -48,7 +49,7 @@ export function executePlan(context: TaskContext, planId: string, options: Execu
 
 /** Executes a plan, and returns its accepted tasks. @throws as `executePlan` */
 export function startPlan(
-  context: TaskContext,
+  context: WorkspaceContext,
   planId: string,
   {tenantId, mode = 'auto', submitter = 'person'}: ExecuteOptions,
 ): {accepted: Accepted[]; held: HeldNode[]} {

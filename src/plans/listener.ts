@@ -1,4 +1,4 @@
-import type {TaskListener} from '../tasks/index.js'
+import type {TaskListener} from '../workspace/index.js'
 import {advancePlanOf} from './advance.js'
 import {refuseReplaced, setNodeStatus, settlePlan, updateNode} from './node-status.js'
 import {replanAfterFailure} from './recover.js'

@@ -1,14 +1,8 @@
 import {randomUUID} from 'node:crypto'
 import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {
-  appendEvent,
-  appendPlanLineage,
-  longest,
-  normaliseManifest,
-  normalisePath,
-  type TaskContext,
-} from '../tasks/index.js'
+import {appendEvent, appendPlanLineage, longest, normaliseManifest, normalisePath} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 
 import {stepsFromGoal} from './drafting/from-goal.js'
 import type {DraftStep} from './drafting/step.js'
@@ -56,7 +50,7 @@ export interface Refinement {
  * @throws planning_disabled, plan_goal_invalid, plan_id_too_long, plan_mode_unsupported, task_path_escapes,
  *   plan_rejected
  */
-export function newPlan(context: TaskContext, request: NewPlan): Plan {
+export function newPlan(context: WorkspaceContext, request: NewPlan): Plan {
   requirePlanning(context)
   const {goal, mode = 'auto', forceRiskyReason} = request
   requireGoal(goal)
@@ -87,7 +81,7 @@ export function newPlan(context: TaskContext, request: NewPlan): Plan {
  * Drafts the steps of a goal without a model. Paths outside the workspace that the goal names are ignored.
  * @throws task_path_escapes if the scope leaves the workspace
  */
-export function draftSteps(context: TaskContext, request: DraftRequest): DraftStep[] {
+export function draftSteps(context: WorkspaceContext, request: DraftRequest): DraftStep[] {
   const {root} = context
   const {goal, maxTasks, mode} = request
   const steps = stepsFromGoal({
@@ -100,7 +94,7 @@ export function draftSteps(context: TaskContext, request: DraftRequest): DraftSt
 }
 
 /** Files of a goal, relative to the root of the workspace. @throws task_path_escapes */
-export const scopePaths = ({root}: TaskContext, {scopeFiles = []}: Pick<NewPlan, 'scopeFiles'>): string[] =>
+export const scopePaths = ({root}: WorkspaceContext, {scopeFiles = []}: Pick<NewPlan, 'scopeFiles'>): string[] =>
   scopeFiles.map((path) => normalisePath(root, path))
 
 export type DraftRequest = Pick<NewPlan, 'goal' | 'scopeFiles' | 'maxTasks' | 'mode'>
@@ -132,7 +126,7 @@ export function withFindings(plan: Plan, {findings}: Review, idOf: (place: numbe
 }
 
 function insertPlan(
-  {store, repositoryId, now}: TaskContext,
+  {store, repositoryId, now}: WorkspaceContext,
   id: string,
   strategy: string,
   {

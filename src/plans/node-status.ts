@@ -1,20 +1,21 @@
 import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {appendEvent, displayTask, type TaskChangeEvents, type TaskContext, type TaskStatus} from '../tasks/index.js'
+import {appendEvent, displayTask} from '../tasks/index.js'
+import type {TaskChangeEvents, TaskStatus, WorkspaceContext} from '../workspace/index.js'
 import {type NodeKey, readyNodes} from './plan-rows.js'
 import type {NodeStatus, PlanStatusWord} from './vocabulary.js'
 
 export type NodeOfTask = NodeKey
 
 /** Finds the node of a task with one index lookup; undefined for most tasks, which belong to no plan. */
-export const nodeOfTask = ({store}: TaskContext, taskId: number): NodeOfTask | undefined =>
+export const nodeOfTask = ({store}: WorkspaceContext, taskId: number): NodeOfTask | undefined =>
   store.get<NodeOfTask>('SELECT plan_session_id, version, node_id FROM plan_node_tasks WHERE task_id = ?', [taskId])
 
 /**
  * Rejects a retry if other nodes have replaced the failed node: the work would be done twice.
  * @throws plan_step_replaced
  */
-export function refuseReplaced({store}: TaskContext, taskId: number): void {
+export function refuseReplaced({store}: WorkspaceContext, taskId: number): void {
   const replaced = store.get<{plan: string; node: string; version: number}>(
     `SELECT p.plan_session_id AS plan, p.node_id AS node, s.current_version AS version
 FROM plan_node_tasks p JOIN plan_sessions s ON s.plan_session_id = p.plan_session_id
@@ -38,7 +39,7 @@ const statusOfNode: Readonly<Record<TaskStatus, NodeStatus>> = {
 
 /** Updates the node of a task in the transaction that moved the task. */
 export function updateNode(
-  context: TaskContext,
+  context: WorkspaceContext,
   {taskId, status: moved, reason, isRestored}: TaskChangeEvents['taskMoved'],
 ): void {
   const node = nodeOfTask(context, taskId)
@@ -55,7 +56,7 @@ interface End {
   reason: string | undefined
 }
 
-function insertAttempt({store, now}: TaskContext, node: NodeOfTask, {taskId, moved, reason}: End): void {
+function insertAttempt({store, now}: WorkspaceContext, node: NodeOfTask, {taskId, moved, reason}: End): void {
   const {plan_session_id: plan, version, node_id: id} = node
   const at = now()
   store.run(
@@ -78,7 +79,7 @@ VALUES (@plan, @version, @id,
 
 /** Sets the status of a node and emits the change, unless the status is the same or the node is superseded. */
 export function setNodeStatus(
-  context: TaskContext,
+  context: WorkspaceContext,
   {plan_session_id, version, node_id}: NodeOfTask,
   status: NodeStatus,
   {taskId, reason}: {taskId?: number; reason?: string} = {},
@@ -101,7 +102,11 @@ WHERE plan_session_id = @plan AND version = @version
 }
 
 /** Records why a ready node was rejected; emits an event if the reason has changed. */
-export function holdNode(context: TaskContext, {plan_session_id, version, node_id}: NodeKey, reason: string): void {
+export function holdNode(
+  context: WorkspaceContext,
+  {plan_session_id, version, node_id}: NodeKey,
+  reason: string,
+): void {
   const {changes} = context.store.run(
     `UPDATE plan_nodes SET held_reason = @reason WHERE plan_session_id = @plan AND version = @version AND node_id = @node
   AND held_reason IS NOT @reason`,
@@ -112,7 +117,7 @@ export function holdNode(context: TaskContext, {plan_session_id, version, node_i
 }
 
 /** Updates the status of an active plan from the nodes of its latest version. */
-export function settlePlan(context: TaskContext, {plan_session_id: id}: {plan_session_id: string}): void {
+export function settlePlan(context: WorkspaceContext, {plan_session_id: id}: {plan_session_id: string}): void {
   const {store, now} = context
   const plan = store.get<{status: PlanStatusWord; version: number}>(
     'SELECT status, current_version AS version FROM plan_sessions WHERE plan_session_id = ?',
@@ -125,7 +130,7 @@ export function settlePlan(context: TaskContext, {plan_session_id: id}: {plan_se
 }
 
 /** A plan has failed if nothing is in progress and nothing can continue. */
-function statusOf(context: TaskContext, id: string, version: number): PlanStatusWord {
+function statusOf(context: WorkspaceContext, id: string, version: number): PlanStatusWord {
   const statuses = new Set(
     context.store
       .all<{status: NodeStatus}>('SELECT DISTINCT status FROM plan_nodes WHERE plan_session_id = ? AND version = ?', [

@@ -6,8 +6,8 @@ import {
   type InterruptionSignals,
   type QuestionSubject,
   submitSignals,
-  type TaskContext,
 } from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import {nodesOf, requirePlan} from './plan-rows.js'
 
 const subject: QuestionSubject = {surface: 'svc_plan_execute', type: 'plan_review'}
@@ -17,17 +17,17 @@ const subject: QuestionSubject = {surface: 'svc_plan_execute', type: 'plan_revie
  * attention is off, the plan is already being executed, or each of its tasks waits for approval.
  * @throws plan_not_found
  */
-export function considerPlan(context: TaskContext, planId: string): InterruptionDecision | undefined {
+export function considerPlan(context: WorkspaceContext, planId: string): InterruptionDecision | undefined {
   const {status} = requirePlan(context, planId)
   if (status !== 'pending' || !context.config.planningAutoModeEnabled) return undefined
   return context.store.transaction(() => considerInterruption(context, signalsOf(context, planId), subject))
 }
 
 /** Charges the attention that the review of a plan by the user took. @throws plan_not_found */
-export const recordPlanReview = (context: TaskContext, planId: string, outcome: 'approved' | 'rejected'): void =>
+export const recordPlanReview = (context: WorkspaceContext, planId: string, outcome: 'approved' | 'rejected'): void =>
   context.store.transaction(() => chargeAnswer(context, signalsOf(context, planId), subject, outcome))
 
-function signalsOf(context: TaskContext, planId: string): InterruptionSignals {
+function signalsOf(context: WorkspaceContext, planId: string): InterruptionSignals {
   const {plan_session_id, current_version, goal_text} = requirePlan(context, planId)
   const nodes = nodesOf(context, plan_session_id, current_version)
   const writes = nodes

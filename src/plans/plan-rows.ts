@@ -1,5 +1,6 @@
 import {nearest, SvcError} from '../errors/index.js'
-import type {Submitter, TaskContext} from '../tasks/index.js'
+import type {Submitter} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import type {ExecutionPolicy, PlanNode} from './node.js'
 import type {NodeStatus, PlanStatusWord, PlanStrategy, Verdict} from './vocabulary.js'
 
@@ -36,7 +37,7 @@ const columns =
 const mostSuggestions = 500
 
 /** @throws plan_not_found with the nearest id */
-export function requirePlan({store, repositoryId}: TaskContext, id: string): PlanRow {
+export function requirePlan({store, repositoryId}: WorkspaceContext, id: string): PlanRow {
   const row = store.get<PlanRow>(
     `SELECT ${columns} FROM plan_sessions WHERE plan_session_id = ? AND repository_id = ?`,
     [id, repositoryId],
@@ -67,7 +68,7 @@ interface NodeRow {
 const nodeColumns = 'node_id, description, dependencies_json, execution_policy_json, status, workflow_invocation'
 
 /** Nodes of a version, in order. */
-export const nodesOf = ({store}: TaskContext, planId: string, version: number): PlanNode[] =>
+export const nodesOf = ({store}: WorkspaceContext, planId: string, version: number): PlanNode[] =>
   store
     .all<NodeRow>(`SELECT ${nodeColumns} FROM plan_nodes WHERE plan_session_id = ? AND version = ? ORDER BY ordinal`, [
       planId,
@@ -84,7 +85,7 @@ const toNode = (row: NodeRow): PlanNode => ({
   workflow: row.workflow_invocation,
 })
 
-export function requireNode(context: TaskContext, {plan_session_id, version, node_id}: NodeKey): PlanNode {
+export function requireNode(context: WorkspaceContext, {plan_session_id, version, node_id}: NodeKey): PlanNode {
   const row = context.store.get<NodeRow>(
     `SELECT ${nodeColumns} FROM plan_nodes WHERE plan_session_id = ? AND version = ? AND node_id = ?`,
     [plan_session_id, version, node_id],
@@ -99,7 +100,7 @@ export interface NodeKey {
 }
 
 /** Ids of pending nodes whose dependencies are completed; reads only the necessary rows of large plans. */
-export function readyNodes({store}: TaskContext, planId: string, version: number): string[] {
+export function readyNodes({store}: WorkspaceContext, planId: string, version: number): string[] {
   const nodes = store.all<Pick<NodeRow, 'node_id' | 'status' | 'dependencies_json'>>(
     `SELECT node_id, status, dependencies_json FROM plan_nodes
 WHERE plan_session_id = ? AND version = ? AND status IN ('pending', 'completed') ORDER BY ordinal`,
@@ -112,7 +113,7 @@ WHERE plan_session_id = ? AND version = ? AND status IN ('pending', 'completed')
 }
 
 /** Failed nodes of the latest version. */
-export const failedNodes = ({store}: TaskContext, planId: string): string[] =>
+export const failedNodes = ({store}: WorkspaceContext, planId: string): string[] =>
   store
     .all<{node_id: string}>(
       `SELECT n.node_id FROM plan_nodes n
@@ -123,7 +124,7 @@ WHERE n.plan_session_id = ? AND n.status IN ('failed', 'cancelled') ORDER BY n.o
     .map(({node_id: id}) => id)
 
 /** Active plans with a rejected node. */
-export const plansWithHeld = ({store, repositoryId}: TaskContext): PlanRow[] =>
+export const plansWithHeld = ({store, repositoryId}: WorkspaceContext): PlanRow[] =>
   store.all<PlanRow>(
     `SELECT ${columns} FROM plan_sessions WHERE repository_id = ? AND status = 'active'
   AND (plan_session_id, current_version) IN
@@ -131,7 +132,7 @@ export const plansWithHeld = ({store, repositoryId}: TaskContext): PlanRow[] =>
     [repositoryId],
   )
 
-export const versionOf = ({store}: TaskContext, {plan_session_id: id, current_version: version}: PlanRow) =>
+export const versionOf = ({store}: WorkspaceContext, {plan_session_id: id, current_version: version}: PlanRow) =>
   store.get<VersionRow>(
     'SELECT version, quality_score, reviewer_verdict FROM plan_versions WHERE plan_session_id = ? AND version = ?',
     [id, version],
@@ -148,7 +149,7 @@ export interface NewVersion extends VersionRow {
  * Inserts a version with its nodes. Does not make it the latest version. A node from the previous version keeps its
  * time of change.
  */
-export function insertVersion({store, now}: TaskContext, planId: string, version: NewVersion): void {
+export function insertVersion({store, now}: WorkspaceContext, planId: string, version: NewVersion): void {
   const {parent, trigger, nodes} = version
   const at = now()
   store.run(
@@ -188,7 +189,7 @@ VALUES (@plan, @version, @id, @ordinal, @description, @dependencies, @policy, @s
 }
 
 /** The next node number of a plan: node ids are unique across versions. */
-export function nextNodeNumber({store}: TaskContext, planId: string): number {
+export function nextNodeNumber({store}: WorkspaceContext, planId: string): number {
   const row = store.get<{last: number | null}>(
     'SELECT max(CAST(substr(node_id, 2) AS INTEGER)) AS last FROM plan_nodes WHERE plan_session_id = ?',
     [planId],
@@ -197,7 +198,7 @@ export function nextNodeNumber({store}: TaskContext, planId: string): number {
 }
 
 /** Links the tasks of nodes that are also in the next version to that version. */
-export const carryTasks = ({store}: TaskContext, planId: string, from: number, to: number): void => {
+export const carryTasks = ({store}: WorkspaceContext, planId: string, from: number, to: number): void => {
   store.run(
     `UPDATE plan_node_tasks SET version = @to WHERE plan_session_id = @plan AND version = @from
   AND node_id IN (SELECT node_id FROM plan_nodes WHERE plan_session_id = @plan AND version = @to)`,
@@ -206,7 +207,7 @@ export const carryTasks = ({store}: TaskContext, planId: string, from: number, t
 }
 
 /** Marks the unfinished nodes of a version as superseded. */
-export const supersedeOpen = ({store, now}: TaskContext, planId: string, version: number): void => {
+export const supersedeOpen = ({store, now}: WorkspaceContext, planId: string, version: number): void => {
   store.run(
     `UPDATE plan_nodes SET status = 'superseded', held_reason = NULL, updated_at = ? WHERE plan_session_id = ? AND version = ?
   AND status IN ('pending', 'queued', 'in_progress')`,
@@ -223,7 +224,7 @@ export interface PlanChanges {
   executed_by?: Submitter
 }
 
-export function updatePlan({store, now}: TaskContext, planId: string, changes: PlanChanges): void {
+export function updatePlan({store, now}: WorkspaceContext, planId: string, changes: PlanChanges): void {
   const names = Object.keys(changes)
   store.run(
     `UPDATE plan_sessions SET ${names.map((name) => `${name} = ?, `).join('')}updated_at = ? WHERE plan_session_id = ?`,

@@ -1,9 +1,9 @@
 import {SvcError} from '../errors/index.js'
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import type {PlanMode, PlanStrategy} from './vocabulary.js'
 
 /** @throws planning_disabled */
-export function requirePlanning({config}: TaskContext): void {
+export function requirePlanning({config}: WorkspaceContext): void {
   if (!config.planningEnabled) throw new SvcError('planning_disabled', {})
 }
 

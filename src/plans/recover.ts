@@ -1,5 +1,6 @@
 import {withoutUndefined} from '../contracts/index.js'
-import type {Task, TaskContext} from '../tasks/index.js'
+import type {Task} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import {advancePlan} from './advance.js'
 import {assess} from './drafting/adequacy.js'
 import type {DraftStep} from './drafting/step.js'
@@ -26,7 +27,7 @@ const longestReason = 2000
  * In the new version the node is done again; a failed test is reproduced first. All other nodes continue unchanged.
  * @returns true if a new version was created
  */
-export function replanAfterFailure(context: TaskContext, taskId: number, failure: string): boolean {
+export function replanAfterFailure(context: WorkspaceContext, taskId: number, failure: string): boolean {
   const lost = lostNode(context, taskId, failure)
   if (lost === undefined) return false
   const {plan, nodes, failed, trigger} = lost
@@ -59,7 +60,7 @@ interface LostNode {
 }
 
 /** The node of a failed task, if its plan should be replanned because of it. */
-function lostNode(context: TaskContext, taskId: number, failure: string): LostNode | undefined {
+function lostNode(context: WorkspaceContext, taskId: number, failure: string): LostNode | undefined {
   const {planningEnabled, planningReplanEnabled} = context.config
   const found = planningEnabled && planningReplanEnabled ? nodeOfTask(context, taskId) : undefined
   if (found === undefined) return undefined

@@ -1,6 +1,7 @@
 import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {appendEvent, appendPlanLineage, cancelRow, notify, requireRow, type TaskContext} from '../tasks/index.js'
+import {appendEvent, appendPlanLineage, cancelRow, requireRow} from '../tasks/index.js'
+import {notify, type WorkspaceContext} from '../workspace/index.js'
 
 import {wordsOf} from './drafting/clauses.js'
 import {usualLimit} from './drafting/from-goal.js'
@@ -42,7 +43,7 @@ export interface Replanned extends Plan {
  * @throws plan_not_found, plan_goal_invalid
  */
 export function replanRequest(
-  context: TaskContext,
+  context: WorkspaceContext,
   planId: string,
   {delta, mode}: Pick<Replan, 'delta' | 'mode'>,
 ): DraftRequest & {version: number} {
@@ -61,7 +62,7 @@ export function replanRequest(
  * superseded, and their tasks are cancelled. The new version is pending until it is executed.
  * @throws plan_not_found, planning_disabled, plan_goal_invalid, plan_mode_unsupported, plan_changed, plan_rejected
  */
-export function replan(context: TaskContext, planId: string, request: Replan): Replanned {
+export function replan(context: WorkspaceContext, planId: string, request: Replan): Replanned {
   requirePlanning(context)
   const {delta, mode = 'auto', forceRiskyReason} = request
   const strategy = strategyOf(mode)
@@ -95,7 +96,7 @@ export function replan(context: TaskContext, planId: string, request: Replan): R
  * one also depends on everything that this one was to wait for.
  */
 function withCompleted(
-  context: TaskContext,
+  context: WorkspaceContext,
   {plan_session_id: id, current_version: version}: PlanRow,
   steps: readonly DraftStep[],
   forceRiskyReason: string | undefined,
@@ -142,7 +143,7 @@ function openBefore(steps: readonly DraftStep[], done: readonly (string | undefi
 const wording = ({description}: {description: string}): string => wordsOf(description.toLowerCase()).join(' ')
 
 /** Marks the unfinished nodes of the replaced version as superseded and cancels their tasks. */
-function supersede(context: TaskContext, {plan_session_id: id, current_version: from}: PlanRow, to: number): void {
+function supersede(context: WorkspaceContext, {plan_session_id: id, current_version: from}: PlanRow, to: number): void {
   const {store} = context
   carryTasks(context, id, from, to)
   supersedeOpen(context, id, from)
@@ -160,7 +161,7 @@ WHERE p.plan_session_id = ? AND p.version = ? AND t.status NOT IN ('Completed', 
 
 /** Emits the new version and its cause. */
 export function emitReplan(
-  context: TaskContext,
+  context: WorkspaceContext,
   plan: PlanRow,
   version: number,
   {reason, taskId}: {reason: string; taskId?: number},

@@ -1,6 +1,6 @@
 import {SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import {type Adequacy, assess} from './drafting/adequacy.js'
 import {findingTexts, type QualityFinding, qualityOf} from './drafting/quality.js'
 import type {DraftStep} from './drafting/step.js'
@@ -20,7 +20,7 @@ export interface Review {
  * @throws plan_rejected
  */
 export function review(
-  {config}: TaskContext,
+  {config}: WorkspaceContext,
   goal: string,
   steps: readonly DraftStep[],
   forceRiskyReason: string | undefined,

@@ -8,8 +8,8 @@ import {
   readSubmission,
   requireEnabled,
   requireTask,
-  type TaskContext,
 } from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import {complexityOf} from './drafting/kind.js'
 import {requirePlan} from './plan-rows.js'
 import {singleTaskMembers} from './submission.js'
@@ -57,7 +57,7 @@ const workflowWords = /\b(?:workflow|pipeline)s?\b/i
  * @throws orchestrator_disabled, stopped; task_invalid, task_path_escapes and the errors of `planExec` if the submission is
  *   invalid, or asks for a plan with members that only a single task can have
  */
-export function routeGoal(context: TaskContext, submission: SubmitTaskV1): GoalRoute | undefined {
+export function routeGoal(context: WorkspaceContext, submission: SubmitTaskV1): GoalRoute | undefined {
   const {planning_mode: mode = 'auto'} = submission
   const {planningRouterEnabled, planningShadowMode} = context.config
   if (mode === 'direct' || (mode === 'auto' && !planningRouterEnabled)) return undefined
@@ -80,7 +80,7 @@ export function routeGoal(context: TaskContext, submission: SubmitTaskV1): GoalR
 }
 
 function chooseStrategy(
-  context: TaskContext,
+  context: WorkspaceContext,
   submission: SubmitTaskV1,
   task: ReturnType<typeof readSubmission>,
   complexity: number,
@@ -97,7 +97,7 @@ function chooseStrategy(
 
 /** The reasons for planning a goal before work on it begins. */
 function planReasons(
-  context: TaskContext,
+  context: WorkspaceContext,
   {session_id, complexity: declared, request}: ReturnType<typeof readSubmission>,
   complexity: number,
 ): RouteReason[] {
@@ -111,7 +111,7 @@ function planReasons(
 }
 
 /** Quality score of the latest plan of a session, 0 to 1. */
-const priorScore = ({store, repositoryId}: TaskContext, sessionId: string | undefined): number | undefined =>
+const priorScore = ({store, repositoryId}: WorkspaceContext, sessionId: string | undefined): number | undefined =>
   sessionId === undefined
     ? undefined
     : store.get<{score: number}>(
@@ -126,7 +126,7 @@ const rolloutSlot = (goal: string): number => createHash('sha256').update(goal.t
 
 /** Records a decision with the task or the plan of the goal, as an event and in the lineage. */
 export function recordRoute(
-  context: TaskContext,
+  context: WorkspaceContext,
   {mode, strategy, complexity, reasons, isShadow}: GoalRoute,
   {goal_type, goal_scope}: SubmitTaskV1,
   subject: {taskId: number} | {planId: string},

@@ -1,5 +1,5 @@
 import {withoutUndefined} from '../contracts/index.js'
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import {nodesOf, type PlanRow, requirePlan} from './plan-rows.js'
 import {type PlanStep, stepsOf} from './view.js'
 import type {NodeStatus, PlanStatusWord, PlanStrategy} from './vocabulary.js'
@@ -46,7 +46,7 @@ export interface PlanStatus {
 }
 
 /** The status of a plan. @throws plan_not_found */
-export function planStatus(context: TaskContext, planId: string): PlanStatus {
+export function planStatus(context: WorkspaceContext, planId: string): PlanStatus {
   const plan = requirePlan(context, planId)
   const nodes = nodesOf(context, plan.plan_session_id, plan.current_version)
   const steps = withOutcomes(context, plan, stepsOf(context, nodes))
@@ -63,7 +63,7 @@ export function planStatus(context: TaskContext, planId: string): PlanStatus {
 }
 
 /** Ids of the sessions of a plan: its own, and that of its goal if there is one. @throws plan_not_found */
-export function planSessions(context: TaskContext, planId: string): string[] {
+export function planSessions(context: WorkspaceContext, planId: string): string[] {
   const {plan_session_id, origin_session_id} = requirePlan(context, planId)
   return origin_session_id === null ? [plan_session_id] : [plan_session_id, origin_session_id]
 }
@@ -89,7 +89,7 @@ interface OutcomeRow {
 
 /** Adds the outcome of each step. A bare column next to `max` comes from the row with the maximum. */
 function withOutcomes(
-  {store}: TaskContext,
+  {store}: WorkspaceContext,
   {plan_session_id: id, current_version: version}: PlanRow,
   steps: PlanStep[],
 ): StepStatus[] {
@@ -140,7 +140,7 @@ const mostEvents = 20
  * The history in the tables of the plan, which does not depend on events or lineage being stored. A node that continues
  * in another version has no history in that version yet.
  */
-const recentEvents = ({store}: TaskContext, {plan_session_id: plan}: PlanRow): PlanEvent[] =>
+const recentEvents = ({store}: WorkspaceContext, {plan_session_id: plan}: PlanRow): PlanEvent[] =>
   store
     .all<{at_ms: number; version: number; node_id: string | null; status: NodeStatus | null}>(
       `SELECT created_at AS at_ms, version, NULL AS node_id, NULL AS status, 0 AS rank, 0 AS ordinal FROM plan_versions
@@ -188,7 +188,7 @@ export interface PlanSummary {
 const longestExcerpt = 200
 
 export function listPlans(
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   {status, originSessionId, limit = 50}: PlanFilter = {},
 ): PlanSummary[] {
   const count = (which: string) =>

@@ -1,6 +1,7 @@
 import {type OrchHandedOffV1, type SubmitTaskV1, withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {type Accepted, appendPlanLineage, type Submitter, type TaskContext} from '../tasks/index.js'
+import {type Accepted, appendPlanLineage, type Submitter} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import type {DraftStep} from './drafting/step.js'
 import {startPlan} from './execute.js'
 import {type DraftRequest, newPlan} from './new-plan.js'
@@ -26,7 +27,7 @@ export const draftRequestOf = ({description, max_plan_depth, ...rest}: SubmitTas
  * @throws as `newPlan`
  */
 export const planSubmission = (
-  context: TaskContext,
+  context: WorkspaceContext,
   submission: SubmitTaskV1,
   route: GoalRoute,
   steps: readonly DraftStep[] | undefined,
@@ -44,7 +45,7 @@ export const planSubmission = (
   })
 
 /** Executes the plan of a submitted goal. @throws as `executePlan` */
-export function startSubmission(context: TaskContext, planId: string, submitter: Submitter): AcceptedPlan {
+export function startSubmission(context: WorkspaceContext, planId: string, submitter: Submitter): AcceptedPlan {
   const {accepted, held} = startPlan(context, planId, {submitter})
   const [first] = accepted
   // A new plan has at least one step without dependencies, and `startPlan` throws if none was accepted.
@@ -59,7 +60,7 @@ export function startSubmission(context: TaskContext, planId: string, submitter:
  *   workflow engine
  */
 export async function handOffSubmission(
-  context: TaskContext,
+  context: WorkspaceContext,
   submission: SubmitTaskV1,
   route: GoalRoute,
 ): Promise<OrchHandedOffV1> {

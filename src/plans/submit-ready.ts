@@ -1,7 +1,8 @@
 import {createHash} from 'node:crypto'
 import {type SubmitTaskV1, withoutUndefined} from '../contracts/index.js'
 import {type ErrorCode, isErrorOf, SvcError} from '../errors/index.js'
-import {type Accepted, linkLineage, submitTask, type TaskContext} from '../tasks/index.js'
+import {type Accepted, linkLineage, submitTask} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 
 import type {PlanNode} from './node.js'
 import {holdNode, setNodeStatus} from './node-status.js'
@@ -16,7 +17,7 @@ interface Refused {
 /**
  * Submits every pending node whose dependencies are completed. A rejected node is held with the reason and retried.
  */
-export function submitReady(context: TaskContext, plan: PlanRow): {accepted: Accepted[]; refused: Refused[]} {
+export function submitReady(context: WorkspaceContext, plan: PlanRow): {accepted: Accepted[]; refused: Refused[]} {
   const {plan_session_id, current_version: version} = plan
   const accepted: Accepted[] = []
   const refused: Refused[] = []
@@ -57,7 +58,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** @returns the task, or the rejection */
-function trySubmit(context: TaskContext, plan: PlanRow, node: PlanNode, agent?: string): Accepted | SvcError {
+function trySubmit(context: WorkspaceContext, plan: PlanRow, node: PlanNode, agent?: string): Accepted | SvcError {
   try {
     return submitNode(context, plan, node, agent)
   } catch (error) {
@@ -70,7 +71,7 @@ function trySubmit(context: TaskContext, plan: PlanRow, node: PlanNode, agent?: 
 }
 
 /** Submits one node in its own savepoint, so that a rejected node leaves nothing behind. */
-const submitNode = (context: TaskContext, plan: PlanRow, node: PlanNode, agent: string | undefined): Accepted =>
+const submitNode = (context: WorkspaceContext, plan: PlanRow, node: PlanNode, agent: string | undefined): Accepted =>
   context.store.transaction(() => {
     const {plan_session_id, current_version: version} = plan
     const {node_id} = node
@@ -91,7 +92,7 @@ const submitNode = (context: TaskContext, plan: PlanRow, node: PlanNode, agent: 
 
 /** The task of a node. A node without dependencies waits for the tasks that the submitted goal depends on. */
 function submissionOf(
-  {config}: TaskContext,
+  {config}: WorkspaceContext,
   plan: PlanRow,
   {node_id, description, depends_on, policy}: PlanNode,
   agent: string | undefined,

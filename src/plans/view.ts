@@ -1,5 +1,6 @@
 import {type ManifestEntry, withoutUndefined} from '../contracts/index.js'
-import {decideTests, type Task, type TaskContext} from '../tasks/index.js'
+import {decideTests, type Task} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import type {QualityFinding} from './drafting/quality.js'
 import type {PlanNode} from './node.js'
 import {nodesOf, type PlanRow, versionOf} from './plan-rows.js'
@@ -42,14 +43,14 @@ export interface Plan {
   findings?: {node_id: string; codes: readonly QualityFinding[]}[]
 }
 
-export function viewPlan(context: TaskContext, plan: PlanRow): Plan {
+export function viewPlan(context: WorkspaceContext, plan: PlanRow): Plan {
   const {plan_session_id: session_id, goal_text: goal, strategy} = plan
   const steps = stepsOf(context, nodesOf(context, session_id, plan.current_version))
   const summary = `${steps.length} plan node(s) materialized`
   return {session_id, goal, strategy, summary, versions: [{...versionOf(context, plan), steps}]}
 }
 
-export function stepsOf({config}: TaskContext, nodes: readonly PlanNode[]): PlanStep[] {
+export function stepsOf({config}: WorkspaceContext, nodes: readonly PlanNode[]): PlanStep[] {
   const places = new Map(nodes.map(({node_id: id}, i) => [id, i + 1]))
   return nodes.map(({node_id, description, depends_on, policy, status, workflow}, i) => {
     const {file_manifest: files, enqueue_hints: hints} = policy

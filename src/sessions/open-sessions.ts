@@ -1,5 +1,5 @@
 import {resolve} from 'node:path'
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import {fileJournal} from './file-journal.js'
 import {memoryJournal} from './memory-journal.js'
 import {rowJournal} from './row-journal.js'
@@ -9,7 +9,15 @@ import {Sessions} from './sessions.js'
  * Opens the sessions of a workspace. They are stored in the database, and sessions in files are imported on access. If
  * the store is in memory, they are stored in files.
  */
-export function openSessions({store, isKept, repositoryId: own, root, config, now, random}: TaskContext): Sessions {
+export function openSessions({
+  store,
+  isKept,
+  repositoryId: own,
+  root,
+  config,
+  now,
+  random,
+}: WorkspaceContext): Sessions {
   const {sessionsDir, persist, repositoryId = own, ...timers} = config.session
   const limits = {...timers, compaction: config.compaction}
   const files = fileJournal(resolve(root, sessionsDir), repositoryId)
@@ -19,10 +27,10 @@ export function openSessions({store, isKept, repositoryId: own, root, config, no
 }
 
 /** Shared sessions by context, so that sessions without a journal live as long as the process. */
-const opened = new WeakMap<TaskContext, Sessions>()
+const opened = new WeakMap<WorkspaceContext, Sessions>()
 
 /** As `openSessions`, but opens the sessions of a context only once. */
-export function sessionsOf(context: TaskContext): Sessions {
+export function sessionsOf(context: WorkspaceContext): Sessions {
   const found = opened.get(context) ?? openSessions(context)
   opened.set(context, found)
   return found

@@ -18,35 +18,14 @@ export {
 export type {Submitter} from './attention/review.js'
 export {submitSignals} from './attention/submit-signals.js'
 export type {Agent} from './base/agent.js'
-export {parseCapabilities} from './base/capabilities.js'
-export {type OrchestratorConfig, resolveOrchestratorConfig} from './base/config.js'
-export {
-  notify,
-  type TaskChangeEvents,
-  type TaskContext,
-  type TaskListener,
-  type WorkflowHandoff,
-} from './base/context.js'
 export {runningDaemon} from './base/daemon-lease.js'
 export type {Finding} from './base/finding.js'
 export {displayAgent, displayTask, matchId, parseTaskId, questionOfReason} from './base/ids.js'
 export {canDelegate} from './base/may-delegate.js'
-export {confidencePolicy} from './base/policy.js'
 export {continueTasks} from './base/restored.js'
 export {orchestratorFragment} from './base/schema.js'
 export {readState, writeState} from './base/state.js'
 export type {Task} from './base/task.js'
-export type {PlacementReason} from './base/vocabulary.js'
-export {
-  type Priority,
-  parsePriority,
-  priorities,
-  type TaskPhase,
-  type TaskStatus,
-  taskCategories,
-  taskPhases,
-  taskStatuses,
-} from './base/vocabulary.js'
 export type {Completion, Judged} from './completion/judgement.js'
 export {taskEvidence, taskInDetail, taskWithPlan} from './completion/task-evidence.js'
 export {verifyTask} from './completion/verify.js'

@@ -1,6 +1,6 @@
 import type {ManifestEntry} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import type {TaskContext} from './base/context.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import {appendEvent} from './events/event-log.js'
 
 /** A locked file and the agent that holds it. */
@@ -24,7 +24,7 @@ interface Wanted {
  * after `lock_timeout_ms`: the files are then locked when the task runs, if they are free.
  * @returns the first conflict, in which case nothing was locked
  */
-export function takeLocks(context: TaskContext, wanted: Wanted): LockConflict | undefined {
+export function takeLocks(context: WorkspaceContext, wanted: Wanted): LockConflict | undefined {
   const {taskId, agentId, files, purpose} = wanted
   if (files.length === 0) return undefined
   const {store, repositoryId, now, config} = context
@@ -56,7 +56,7 @@ ON CONFLICT DO UPDATE SET agent_id = excluded.agent_id, access = excluded.access
   return undefined
 }
 
-const isHeld = ({store, repositoryId}: TaskContext, path: string, agentId: number): boolean =>
+const isHeld = ({store, repositoryId}: WorkspaceContext, path: string, agentId: number): boolean =>
   store.get('SELECT 1 FROM orch_locks WHERE repository_id = ? AND path = ? AND agent_id = ? LIMIT 1', [
     repositoryId,
     path,
@@ -64,7 +64,12 @@ const isHeld = ({store, repositoryId}: TaskContext, path: string, agentId: numbe
   ]) !== undefined
 
 /** One reservation per file and agent is enough for all of the agent's waiting tasks. */
-const isReserved = ({store, repositoryId, now}: TaskContext, path: string, agentId: number, stale: number): boolean =>
+const isReserved = (
+  {store, repositoryId, now}: WorkspaceContext,
+  path: string,
+  agentId: number,
+  stale: number,
+): boolean =>
   store.get(
     `SELECT 1 FROM orch_locks WHERE repository_id = ? AND path = ? AND agent_id = ? AND access = 'write'
   AND acquired_at_ms BETWEEN ? AND ? LIMIT 1`,
@@ -72,7 +77,7 @@ const isReserved = ({store, repositoryId, now}: TaskContext, path: string, agent
   ) !== undefined
 
 /** True if a task may already start; a task that may not reserves no files. */
-export const isDue = ({now}: TaskContext, startAfterMs: number | null | undefined): boolean =>
+export const isDue = ({now}: WorkspaceContext, startAfterMs: number | null | undefined): boolean =>
   startAfterMs == null || startAfterMs <= now()
 
 /**
@@ -80,7 +85,7 @@ export const isDue = ({now}: TaskContext, startAfterMs: number | null | undefine
  * @throws lock_conflict
  */
 export function reserveWrites(
-  context: TaskContext,
+  context: WorkspaceContext,
   {id: taskId, agent_id: agentId}: {id: number; agent_id: number},
   manifest: readonly ManifestEntry[],
 ): void {
@@ -90,12 +95,12 @@ export function reserveWrites(
   throw new SvcError('lock_conflict', {path, holder, kind})
 }
 
-export const releaseLocks = ({store}: TaskContext, taskId: number): void => {
+export const releaseLocks = ({store}: WorkspaceContext, taskId: number): void => {
   store.run('DELETE FROM orch_locks WHERE task_id = ?', [taskId])
 }
 
 /** Deletes stale locks: those older than `lock_timeout_ms` whose task is not running. */
-export const sweepLocks = ({store, repositoryId, now, config}: TaskContext): number =>
+export const sweepLocks = ({store, repositoryId, now, config}: WorkspaceContext): number =>
   store.run(
     `DELETE FROM orch_locks WHERE repository_id = ? AND acquired_at_ms NOT BETWEEN ? AND ?
   AND task_id NOT IN (SELECT id FROM orch_tasks WHERE repository_id = ? AND status = 'InProgress')`,
@@ -103,7 +108,7 @@ export const sweepLocks = ({store, repositoryId, now, config}: TaskContext): num
   ).changes
 
 /** Records the agent as the owner of these files: later tasks on them prefer it. */
-export function recordAffinity(context: TaskContext, agentId: number, files: readonly ManifestEntry[]): void {
+export function recordAffinity(context: WorkspaceContext, agentId: number, files: readonly ManifestEntry[]): void {
   const {store, repositoryId, now} = context
   for (const {path} of files)
     store.run(
@@ -114,7 +119,7 @@ ON CONFLICT DO UPDATE SET agent_id = excluded.agent_id, updated_at_ms = excluded
 }
 
 /** Removes the ownership of these files where this agent is the owner. */
-export function forgetAffinity(context: TaskContext, agentId: number, files: readonly ManifestEntry[]): void {
+export function forgetAffinity(context: WorkspaceContext, agentId: number, files: readonly ManifestEntry[]): void {
   const {store, repositoryId} = context
   for (const {path} of files)
     store.run('DELETE FROM orch_affinity WHERE repository_id = ? AND path = ? AND agent_id = ?', [
@@ -125,7 +130,7 @@ export function forgetAffinity(context: TaskContext, agentId: number, files: rea
 }
 
 /** The number of these files that each agent owns; retired agents own none. */
-export function ownedFiles(context: TaskContext, files: readonly ManifestEntry[]): ReadonlyMap<number, number> {
+export function ownedFiles(context: WorkspaceContext, files: readonly ManifestEntry[]): ReadonlyMap<number, number> {
   const {store, repositoryId} = context
   const owned = new Map<number, number>()
   for (const {path} of files) {

@@ -86,7 +86,7 @@ export class Voice implements Omit<SpeechPort, 'status'> {
     {modules, orchestrator, notice}: OperationContext,
   ): Promise<TranscriptUse['pairs']> {
     if (path === undefined) return undefined
-    const policy = modules.tasks.confidencePolicy(orchestrator.config.socratesPolicy)
+    const policy = modules.workspace.confidencePolicy(orchestrator.config.socratesPolicy)
     const {minTrainingPairConfidence: minConfidence} = policy
     return {path: await containedOutput(this.#service.root, path), minConfidence, notice}
   }

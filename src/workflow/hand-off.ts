@@ -1,6 +1,6 @@
 import {resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import type {TaskContext, WorkflowHandoff} from '../tasks/index.js'
+import type {WorkflowHandoff, WorkspaceContext} from '../workspace/index.js'
 
 /**
  * Starts the workflow for a goal in the configured file: the one that the goal names, or the only one. It gets the goal
@@ -8,7 +8,7 @@ import type {TaskContext, WorkflowHandoff} from '../tasks/index.js'
  * @throws plan_mode_unsupported if no file is configured; the errors of files; workflow_unknown, workflow_input_invalid
  */
 export async function handOffGoal(
-  context: TaskContext,
+  context: WorkspaceContext,
   {goal, planSessionId, nodeId, version}: WorkflowHandoff,
 ): Promise<void> {
   const {planningWorkflowFile: setting} = context.config

@@ -1,4 +1,4 @@
-import type {TaskListener} from '../tasks/index.js'
+import type {TaskListener} from '../workspace/index.js'
 import {runsOfTask} from './store/activities.js'
 import {pruneRuns, requestCancel, runsOfPlan, wakeRun} from './store/runs.js'
 

@@ -1,4 +1,4 @@
-import type {TaskContext} from '../tasks/index.js'
+import type {WorkspaceContext} from '../workspace/index.js'
 import type {ProgramOutput} from './store/activities.js'
 import {driverOf, type RunDriver, type RunState, stateOf} from './store/lease.js'
 import {completedSteps, isFinished, type RunRow, requireRun} from './store/runs.js'
@@ -48,7 +48,7 @@ export interface ActivityReport {
 }
 
 export function listRuns(
-  context: TaskContext,
+  context: WorkspaceContext,
   {status, workflow, limit = 50}: {status?: string | undefined; workflow?: string | undefined; limit?: number} = {},
 ): RunSummary[] {
   const {store, repositoryId} = context
@@ -74,7 +74,7 @@ export function listRuns(
 }
 
 /** The newest run that the schedule of a workflow has started. @param file absolute path */
-export function lastScheduledRun(context: TaskContext, workflow: string, file: string): RunSummary | undefined {
+export function lastScheduledRun(context: WorkspaceContext, workflow: string, file: string): RunSummary | undefined {
   const row = context.store.get<RunRow>(
     `SELECT * FROM workflow_run_log WHERE repository_id = @repository AND source_path = @file
   AND workflow_name = @workflow AND substr(run_id, 1, length(@prefix)) = @prefix ORDER BY started_at_ms DESC LIMIT 1`,
@@ -84,7 +84,7 @@ export function lastScheduledRun(context: TaskContext, workflow: string, file: s
 }
 
 /** @throws workflow_run_not_found */
-export function runReport(context: TaskContext, runId: string): RunReport {
+export function runReport(context: WorkspaceContext, runId: string): RunReport {
   const run = requireRun(context, runId)
   const {output_json, source_path, plan_session_id, wake_at_ms, status} = run
   const driver = driverOf(run, context.now())
@@ -131,7 +131,7 @@ const activitySql = `SELECT activity_id, activity_name AS activity,
   max(CASE status WHEN 'started' THEN result_json END) AS waits_for
 FROM workflow_activity_log AS l WHERE run_id = ? GROUP BY activity_id ORDER BY min(seq)`
 
-function summary(context: TaskContext, run: RunRow): RunSummary {
+function summary(context: WorkspaceContext, run: RunRow): RunSummary {
   const {run_id, workflow_name: workflow, status, planned_steps, started_at_ms, updated_at_ms} = run
   const {completed_at_ms, last_error: error} = run
   return {

@@ -25,7 +25,7 @@ import {
 } from '../../src/contracts/index.js'
 import {Application, checkProgram, migrate} from '../../src/lang/index.js'
 import {probeHost, readHost} from '../../src/mesh/index.js'
-import {parseCapabilities} from '../../src/tasks/index.js'
+import {parseCapabilities} from '../../src/workspace/index.js'
 import {projectFile} from '../support/project.js'
 import {Driver} from '../support/sqlite.js'
 import {type SvcOptions, startSvc} from '../support/svc.js'

@@ -8,10 +8,10 @@ import {codeOf, readsProperty} from '../support/setting-reads.js'
 const {defaultAgentCapabilitySettings, orchestratorTables, settingTables} = config
 
 /** Sources that only declare, pass on or print settings. */
-const notReaders = ['src/config/', 'src/tasks/base/config.ts', 'src/contracts/']
+const notReaders = ['src/config/', 'src/workspace/config.ts', 'src/contracts/']
 
-/** Modules that read the configuration assembled in `src/tasks/base/config.ts`. */
-const configReaders = /^src\/(tasks|messages|sessions|journeys|plans|scheduler|orchestrator)\//
+/** Modules that read the configuration assembled in `src/workspace/config.ts`. */
+const configReaders = /^src\/(workspace|tasks|messages|sessions|journeys|plans|scheduler|orchestrator)\//
 
 const sources = ['src', 'commands']
   .flatMap((folder) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {compileGrammar, schemaGrammar} from '../../src/grammar/index.js'
 import {readSteps, stepsSchema} from '../../src/plans/model/read-steps.js'
-import {taskCategories} from '../../src/tasks/index.js'
+import {taskCategories} from '../../src/workspace/index.js'
 
 const options = {root: '/work', limit: 10}
 const one = {description: 'Add a part'}

@@ -7,7 +7,7 @@ import {
   type RebalanceAgent,
   urgentRebalanceDue,
 } from '../../src/scheduler/scaling/rebalance.js'
-import {type Priority, priorities} from '../../src/tasks/base/vocabulary.js'
+import {type Priority, priorities} from '../../src/workspace/vocabulary.js'
 import {uniformFloats} from '../support/random-floats.js'
 
 const performance = {costPreference: 'performance'} as const

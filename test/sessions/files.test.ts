@@ -7,7 +7,7 @@ import {execa} from 'execa'
 import {isErrorOf, type SvcError} from '../../src/errors/index.js'
 import {fileJournal} from '../../src/sessions/file-journal.js'
 import {Sessions, type SessionsOptions} from '../../src/sessions/sessions.js'
-import {resolveOrchestratorConfig} from '../../src/tasks/index.js'
+import {resolveOrchestratorConfig} from '../../src/workspace/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const start = 1_764_000_000

@@ -9,7 +9,7 @@ import {rowJournal, sessionFragment} from '../../src/sessions/row-journal.js'
 import type {Session} from '../../src/sessions/session.js'
 import {Sessions, type SessionsOptions} from '../../src/sessions/sessions.js'
 import {openStore} from '../../src/store/index.js'
-import {resolveOrchestratorConfig} from '../../src/tasks/index.js'
+import {resolveOrchestratorConfig} from '../../src/workspace/index.js'
 import {uniformFloats} from '../support/random-floats.js'
 import {temporaryFolder} from '../support/temporary.js'
 

@@ -8,7 +8,7 @@ import {memoryJournal} from '../../src/sessions/memory-journal.js'
 import {rowJournal, sessionFragment} from '../../src/sessions/row-journal.js'
 import {Sessions, type SessionsOptions} from '../../src/sessions/sessions.js'
 import {openStore} from '../../src/store/index.js'
-import {resolveOrchestratorConfig} from '../../src/tasks/index.js'
+import {resolveOrchestratorConfig} from '../../src/workspace/index.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 const start = 1_764_000_000

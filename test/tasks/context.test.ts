@@ -3,15 +3,8 @@ import {describe, it} from 'node:test'
 import type {SubmitTaskV1} from '../../src/contracts/index.js'
 import {reportStatus} from '../../src/orchestrator/index.js'
 import {evidenceContextOf} from '../../src/tasks/context/evidence-context.js'
-import {
-  getContext,
-  listContext,
-  notify,
-  readEvents,
-  requireRow,
-  requireTask,
-  setContext,
-} from '../../src/tasks/index.js'
+import {getContext, listContext, readEvents, requireRow, requireTask, setContext} from '../../src/tasks/index.js'
+import {notify} from '../../src/workspace/index.js'
 import {
   openTestOrchestrator,
   refused,

@@ -13,10 +13,9 @@ import {
   resolveDoubt,
   retireAgent,
   retryTask,
-  type TaskStatus,
   takeClaim,
-  taskStatuses,
 } from '../../src/tasks/index.js'
+import {type TaskStatus, taskStatuses} from '../../src/workspace/index.js'
 import {contents, openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask, runAll, start, startOne, statusOf, submit, taskThatIs} from '../orchestrator/support/tasks.js'
 

@@ -9,9 +9,9 @@ import {
   lastEventId,
   readEvents,
   resolveDoubt,
-  type TaskContext,
   takeClaim,
 } from '../../src/tasks/index.js'
+import type {WorkspaceContext} from '../../src/workspace/index.js'
 import {runProgram} from '../orchestrator/support/child-process.js'
 import {openTestOrchestrator, startMs} from '../orchestrator/support/open-test-orchestrator.js'
 import {complete, submit} from '../orchestrator/support/tasks.js'
@@ -99,7 +99,7 @@ describe('the events of a workspace', () => {
 })
 
 /** Follows events until a number of a kind have arrived. */
-async function follow(context: TaskContext, since: number, kind: string, count: number): Promise<EventRecord[]> {
+async function follow(context: WorkspaceContext, since: number, kind: string, count: number): Promise<EventRecord[]> {
   const events: EventRecord[] = []
   let left = count
   for await (const event of followEvents(context, {since}, AbortSignal.timeout(60_000))) {

@@ -12,8 +12,8 @@ import {
   resolveDoubt,
   retireAgent,
   retryTask,
-  type TaskStatus,
 } from '../../src/tasks/index.js'
+import type {TaskStatus} from '../../src/workspace/index.js'
 import {
   contents,
   openTestOrchestrator,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import type {NodeRecord} from '../../src/mesh/index.js'
 import {spawnAgent} from '../../src/orchestrator/index.js'
-import {type Capabilities, noCapabilities} from '../../src/tasks/base/capabilities.js'
 import {
   deleteNodePoll,
   federationCache,
@@ -13,6 +12,7 @@ import {
   writeNodePoll,
 } from '../../src/tasks/index.js'
 import {isGpuEligible, isSchedulable} from '../../src/tasks/routing/remote.js'
+import {type Capabilities, noCapabilities} from '../../src/workspace/capabilities.js'
 import {openTestOrchestrator, startMs, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {startOne, submit} from '../orchestrator/support/tasks.js'
 

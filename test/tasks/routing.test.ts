@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {type Capabilities, noCapabilities} from '../../src/tasks/base/capabilities.js'
 import type {NodeRow} from '../../src/tasks/base/polled-nodes.js'
-import {placementReasons} from '../../src/tasks/base/vocabulary.js'
 import {chooseAgent} from '../../src/tasks/routing/choose.js'
 import {decidePlacement, type PlacementFacts} from '../../src/tasks/routing/placement.js'
 import {isGpuEligible, isSchedulable, type RemoteHint, remoteHint} from '../../src/tasks/routing/remote.js'
 import {type RoutingAgent, type RoutingPolicy, type RoutingRequest, scoreAgent} from '../../src/tasks/routing/score.js'
+import {type Capabilities, noCapabilities} from '../../src/workspace/capabilities.js'
+import {placementReasons} from '../../src/workspace/vocabulary.js'
 import {uniformFloats} from '../support/random-floats.js'
 
 const defaults: RoutingPolicy = {

@@ -11,11 +11,10 @@ import {
   requireTask,
   resolveDoubt,
   retryTask,
-  type TaskStatus,
-  taskStatuses,
 } from '../../src/tasks/index.js'
 import {moveTask} from '../../src/tasks/lifecycle/status.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
+import {type TaskStatus, taskStatuses} from '../../src/workspace/index.js'
 import {contents, openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask, statusOf, submit, taskThatIs} from '../orchestrator/support/tasks.js'
 import {invariants, walkWorkspace} from '../orchestrator/support/workspace-walk.js'

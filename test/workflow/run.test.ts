@@ -12,7 +12,7 @@ import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {createMeshClient} from '../../src/mesh/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
 import {fragment, openStore, pruneTables, repositoryId} from '../../src/store/index.js'
-import {cancelTask, doubtTask, listTasks, notify, readEvents, renewClaim, takeClaim} from '../../src/tasks/index.js'
+import {cancelTask, doubtTask, listTasks, readEvents, renewClaim, takeClaim} from '../../src/tasks/index.js'
 import {listMetrics} from '../../src/telemetry/index.js'
 import {isInternal} from '../../src/workflow/activities/http.js'
 import {cancelRun, replayRun, startRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
@@ -26,6 +26,7 @@ import {
   sendSignal,
   workflowFragment,
 } from '../../src/workflow/index.js'
+import {notify} from '../../src/workspace/index.js'
 import {startPlane} from '../mesh/control-plane/support/control-plane.js'
 import {refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'

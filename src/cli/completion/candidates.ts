@@ -38,7 +38,7 @@ const hubModels = async () => named((await listCachedModels(hubCacheFolder(proce
 const names: Partial<Record<ValueKind, () => Promise<Candidate[]>>> = {
   model: hubModels,
   'speech-model': hubModels,
-  'task-status': async () => named((await import('../../tasks/index.js')).taskStatuses),
+  'task-status': async () => named((await import('../../workspace/index.js')).taskStatuses),
   benchmark: async () =>
     (await import('../../bench/index.js')).benchmarks.map(({name, measures}) => ({value: name, description: measures})),
   contract: async () =>

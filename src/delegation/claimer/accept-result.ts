@@ -1,6 +1,7 @@
 import {join} from 'node:path'
 import {MeshHttpError, type RemoteResult} from '../../mesh/index.js'
-import type {TaskContext, Usage} from '../../tasks/index.js'
+import type {Usage} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Delegation} from '../delegation.js'
 import type {DelegationRow} from '../rows.js'
 import {
@@ -18,7 +19,7 @@ interface Acceptance {
 }
 
 /** Folder for the files of a result, and for those that it replaces until it is stored. */
-export const stagingFolder = ({root}: Pick<TaskContext, 'root'>, {id}: DelegationRow): string =>
+export const stagingFolder = ({root}: Pick<WorkspaceContext, 'root'>, {id}: DelegationRow): string =>
   join(root, '.svc', 'remote', String(id))
 
 /**
@@ -27,7 +28,7 @@ export const stagingFolder = ({root}: Pick<TaskContext, 'root'>, {id}: Delegatio
  * @throws MeshHttpError, the errors of the store and of files; the result can then be stored later
  */
 export async function acceptResult(
-  context: TaskContext,
+  context: WorkspaceContext,
   {client, signal}: Acceptance,
   delegation: Delegation,
   result: RemoteResult,

@@ -1,5 +1,6 @@
 import {watchStore} from '../../store/index.js'
-import {type Accepted, requireRow, requireTask, runningDaemon, type TaskContext} from '../../tasks/index.js'
+import {type Accepted, requireRow, requireTask, runningDaemon} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {delegationOfTask} from '../rows.js'
 
 /** Checks without a reported write, ms: a write of another machine is not reported. */
@@ -10,7 +11,11 @@ const pollMs = 250
  * Without a daemon, or for other tasks, returns at once.
  * @returns the reply with the current status and placement
  */
-export async function awaitPlacement(context: TaskContext, accepted: Accepted, signal: AbortSignal): Promise<Accepted> {
+export async function awaitPlacement(
+  context: WorkspaceContext,
+  accepted: Accepted,
+  signal: AbortSignal,
+): Promise<Accepted> {
   const {store, config, now} = context
   const look = () => requireRow(context, accepted.task_id)
   const isOpen = () => {

@@ -18,7 +18,8 @@ import {
   taskScopeKey,
 } from '../../mesh/index.js'
 import type {Companion} from '../../scheduler/index.js'
-import {canDelegate, type DaemonLease, lostRuns, type PlacementReason, type TaskContext} from '../../tasks/index.js'
+import {canDelegate, type DaemonLease, lostRuns} from '../../tasks/index.js'
+import type {PlacementReason, WorkspaceContext} from '../../workspace/index.js'
 import {Delegation} from '../delegation.js'
 import {rowWithKey} from '../rows.js'
 import {acceptResult, stagingFolder} from './accept-result.js'
@@ -58,14 +59,14 @@ const moved = 'orchestrator_cancel'
  * Delegates tasks of a workspace to other nodes of the mesh and accepts their results. Continues the delegations of the
  * previous daemon, and leaves those of its own to the next one when it stops.
  */
-export function startDelegator(context: TaskContext, options: DelegatorOptions): Companion {
+export function startDelegator(context: WorkspaceContext, options: DelegatorOptions): Companion {
   const delegator = new DelegatorLoop(context, options)
   delegator.start()
   return {wake: () => delegator.wake(), stop: () => delegator.stop()}
 }
 
 class DelegatorLoop {
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #options: DelegatorOptions
   readonly #ending = new AbortController()
   /** Delegations that are not over, by key. */
@@ -80,7 +81,7 @@ class DelegatorLoop {
   #isWaking = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(context: TaskContext, options: DelegatorOptions) {
+  constructor(context: WorkspaceContext, options: DelegatorOptions) {
     this.#context = context
     this.#options = options
     this.#claimer = claimerOf(context)
@@ -144,7 +145,7 @@ class DelegatorLoop {
     this.#work.add(tracked)
   }
 
-  get #config(): TaskContext['config'] {
+  get #config(): WorkspaceContext['config'] {
     return this.#context.config
   }
 

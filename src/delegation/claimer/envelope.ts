@@ -1,13 +1,14 @@
 import {createHash} from 'node:crypto'
 import {withoutUndefined} from '../../contracts/index.js'
 import {claimerId, type RemoteEnvelope, type RemoteWork} from '../../mesh/index.js'
-import {type OrchestratorConfig, runLimit, type Task, type TaskContext, taskEnvelope} from '../../tasks/index.js'
+import {runLimit, type Task, taskEnvelope} from '../../tasks/index.js'
+import type {OrchestratorConfig, WorkspaceContext} from '../../workspace/index.js'
 import type {DelegationRow} from '../rows.js'
 import type {SentFile} from './remote-files.js'
 
 /** The envelope of a delegation. A command is never sent: the worker runs its own template of that name. */
 export function envelopeOf(
-  context: TaskContext,
+  context: WorkspaceContext,
   task: Task,
   delegation: DelegationRow,
   files: readonly SentFile[],
@@ -40,7 +41,7 @@ export function envelopeOf(
   }
 }
 
-function workOf(context: TaskContext, task: Task, files: readonly SentFile[]): RemoteWork {
+function workOf(context: WorkspaceContext, task: Task, files: readonly SentFile[]): RemoteWork {
   const {ms} = runLimit(context.config, {...task, ...task.budget})
   return {
     task_description: task.description,
@@ -74,5 +75,5 @@ export function replyAgentOf({meshRemoteExecuteSenderAgent: configured}: Orchest
 }
 
 /** Node id under which a workspace holds its leases. */
-export const claimerOf = ({config, repositoryId}: Pick<TaskContext, 'config' | 'repositoryId'>): string =>
+export const claimerOf = ({config, repositoryId}: Pick<WorkspaceContext, 'config' | 'repositoryId'>): string =>
   claimerId({nodeId: config.meshNode.nodeId, scopeId: config.scopeId, repositoryId})

@@ -1,6 +1,7 @@
 import {secretValues} from '../../exec/index.js'
 import {type HeldLease, LeaseLoss, listEveryNode, type MeshClient, remoteTypes, sealSecrets} from '../../mesh/index.js'
-import {type PlacementReason, reasonWithoutMemory, type Task, type TaskContext} from '../../tasks/index.js'
+import {reasonWithoutMemory, type Task} from '../../tasks/index.js'
+import type {PlacementReason, WorkspaceContext} from '../../workspace/index.js'
 import type {Delegation} from '../delegation.js'
 import {envelopeOf} from './envelope.js'
 import {sendFiles} from './remote-files.js'
@@ -22,7 +23,7 @@ interface Sending {
  * @throws claim_lost, exec_secret_missing, secretbox_unusable, LeaseLoss, RemoteFileError, the errors of the control plane and of the store
  */
 export async function sendTask(
-  context: TaskContext,
+  context: WorkspaceContext,
   {client, env, join, acquire, signal}: Sending,
   delegation: Delegation,
 ): Promise<'sent' | 'moved' | PlacementReason> {
@@ -59,14 +60,18 @@ export async function sendTask(
 }
 
 /** The secrets of a command, encrypted for the worker; undefined if it has none. */
-async function sealedSecrets({config}: TaskContext, {exec}: Task, env: Sending['env']): Promise<string | undefined> {
+async function sealedSecrets(
+  {config}: WorkspaceContext,
+  {exec}: Task,
+  env: Sending['env'],
+): Promise<string | undefined> {
   if (exec?.secrets === undefined || exec.secrets.length === 0) return undefined
   return sealSecrets(config.meshSecrets.secretboxKey, secretValues(exec, env))
 }
 
 /** The reason to run a task here because no node has the GPU memory that it needs. An unknown list is sufficient. */
 async function withoutMemory(
-  {config, now}: TaskContext,
+  {config, now}: WorkspaceContext,
   {client, signal}: Pick<Sending, 'client' | 'signal'>,
   needed: number | undefined,
 ): Promise<PlacementReason | undefined> {

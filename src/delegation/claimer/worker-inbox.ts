@@ -10,7 +10,7 @@ import {
   remoteTypes,
   type StoredMessage,
 } from '../../mesh/index.js'
-import type {OrchestratorConfig} from '../../tasks/index.js'
+import type {OrchestratorConfig} from '../../workspace/index.js'
 import {claimerLog, redacted} from './claimer-log.js'
 
 /** A message that shows that the worker is alive. */

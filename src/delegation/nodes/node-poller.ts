@@ -15,7 +15,8 @@ import {
   timeOf,
 } from '../../mesh/index.js'
 import {rebalance} from '../../scheduler/index.js'
-import {type DaemonLease, deleteNodePoll, replayRoutes, type TaskContext, writeNodePoll} from '../../tasks/index.js'
+import {type DaemonLease, deleteNodePoll, replayRoutes, writeNodePoll} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {LeaseReconciler, leaseMismatches, reconcileLog} from './reconcile-leases.js'
 
 export interface NodePollerOptions {
@@ -41,7 +42,7 @@ const usableIntervals = 3
  * Polls the nodes of the mesh while a control plane is configured, the first time at once, and stores them for the
  * processes of the workspace. A late poll delays the following ones. Errors are stored or logged.
  */
-export function startNodePoller(context: TaskContext, {signal, ...options}: NodePollerOptions): NodePoller {
+export function startNodePoller(context: WorkspaceContext, {signal, ...options}: NodePollerOptions): NodePoller {
   const over = new AbortController()
   const done = pollWhileConfigured(context, options, AbortSignal.any([signal, over.signal]))
   return {
@@ -54,7 +55,7 @@ export function startNodePoller(context: TaskContext, {signal, ...options}: Node
 
 type Place = Omit<NodePollerOptions, 'signal'>
 
-async function pollWhileConfigured(context: TaskContext, place: Place, signal: AbortSignal): Promise<void> {
+async function pollWhileConfigured(context: WorkspaceContext, place: Place, signal: AbortSignal): Promise<void> {
   const {random = Math.random} = place
   /** Null before the first check. */
   let url: string | undefined | null = null
@@ -97,7 +98,7 @@ interface NodeSource {
   reconciler: LeaseReconciler
 }
 
-async function openSource(context: TaskContext, sources: SettingSources, url: string): Promise<NodeSource> {
+async function openSource(context: WorkspaceContext, sources: SettingSources, url: string): Promise<NodeSource> {
   const {config, repositoryId} = context
   const {meshNode, scopeId} = config
   const claimer = claimerId({nodeId: meshNode.nodeId, scopeId, repositoryId})
@@ -111,7 +112,12 @@ async function openSource(context: TaskContext, sources: SettingSources, url: st
 }
 
 /** @throws daemon_replaced, the errors of the store; the reason of the signal */
-async function poll(context: TaskContext, lease: DaemonLease, source: NodeSource, signal: AbortSignal): Promise<void> {
+async function poll(
+  context: WorkspaceContext,
+  lease: DaemonLease,
+  source: NodeSource,
+  signal: AbortSignal,
+): Promise<void> {
   const {config} = context
   const {meshExecLeaseReconcile, meshHttpTimeoutMs: timeoutMs, meshPollIntervalSecs} = config
   const {client, ownIds, reconciler} = source
@@ -163,13 +169,13 @@ async function listLeases(client: MeshClient, options: RequestOptions): Promise<
 }
 
 /** Stores a poll. If fewer nodes than before can receive work, moves queued tasks as far as this is enabled. */
-function applyPoll(context: TaskContext, lease: DaemonLease, result: Parameters<typeof writeNodePoll>[1]): void {
+function applyPoll(context: WorkspaceContext, lease: DaemonLease, result: Parameters<typeof writeNodePoll>[1]): void {
   lease.transaction(() => {
     if (writeNodePoll(context, result)) onFewerNodes(context)
   })
 }
 
-function onFewerNodes(context: TaskContext): void {
+function onFewerNodes(context: WorkspaceContext): void {
   const {meshRoutingExperimental, meshRebalanceOnRemoteSchedulableDrop, meshReplayQueuedRoutesOnRemoteSchedulableDrop} =
     context.config
   if (!meshRoutingExperimental) return

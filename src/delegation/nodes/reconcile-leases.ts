@@ -9,7 +9,7 @@ import {
   nodeTroubles,
   recordControlEvent,
 } from '../../mesh/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** A lease whose holder is missing, or gets no work. */
 export interface Mismatch {
@@ -61,12 +61,12 @@ export interface ReconcilerOptions {
 
 /** Reports the mismatches of consecutive polls, each when it appears, and revokes the leases if that is enabled. */
 export class LeaseReconciler {
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #options: ReconcilerOptions
   /** Lease id -> mismatch at the last poll and the number of consecutive polls with it. */
   #seen: ReadonlyMap<string, {reason: LeaseMismatch; polls: number}> = new Map()
 
-  constructor(context: TaskContext, options: ReconcilerOptions) {
+  constructor(context: WorkspaceContext, options: ReconcilerOptions) {
     this.#context = context
     this.#options = options
   }

@@ -7,7 +7,7 @@ import {
 } from '../../config/index.js'
 import type {InferenceEndpoint} from '../../inference-client/index.js'
 import {type MeshClient, type SelfRecord, workFolder} from '../../mesh/index.js'
-import type {OrchestratorConfig} from '../../tasks/index.js'
+import type {OrchestratorConfig} from '../../workspace/index.js'
 import type {WorkerOptions} from './worker.js'
 
 /** Agent that receives tasks if none is configured. */

@@ -1,7 +1,8 @@
 import {type Capabilities, withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {type RemoteEnvelope, type RemoteWork, readEnvelope, readWork, type StoredMessage} from '../../mesh/index.js'
-import {displayTask, parseCapabilities, type Task, taskCategories} from '../../tasks/index.js'
+import {displayTask, type Task} from '../../tasks/index.js'
+import {parseCapabilities, taskCategories} from '../../workspace/index.js'
 
 /** The members that identify a delegation, for messages to its parent. */
 export interface Delegation {

@@ -15,9 +15,9 @@ import {
   taskScopeKey,
 } from '../../mesh/index.js'
 import {type KeptOutput, startTimer} from '../../process/index.js'
-import type {Outcome, RunReport} from '../../scheduler/index.js'
-import {aiProcessor, execProcessor} from '../../scheduler/index.js'
-import {type OrchestratorConfig, parseCapabilities, runLimit} from '../../tasks/index.js'
+import {aiProcessor, execProcessor, type Outcome, type RunReport} from '../../scheduler/index.js'
+import {runLimit} from '../../tasks/index.js'
+import {type OrchestratorConfig, parseCapabilities} from '../../workspace/index.js'
 import {type ClaimHold, holdClaim, JobEnded, takeCancel, type Verified} from './hold-claim.js'
 import {type Delegation, type Job, readJob} from './job.js'
 import {persist, type WorkerMesh} from './mesh.js'

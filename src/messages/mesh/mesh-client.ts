@@ -1,5 +1,5 @@
 import {createMeshClient, type MeshClient} from '../../mesh/index.js'
-import type {OrchestratorConfig} from '../../tasks/index.js'
+import type {OrchestratorConfig} from '../../workspace/index.js'
 
 /** One client per configuration, so that its connections are reused. */
 const clients = new WeakMap<OrchestratorConfig, MeshClient>()

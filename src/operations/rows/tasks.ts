@@ -467,7 +467,7 @@ export const taskOperations: readonly Operation[] = [
       cli: {command: 'orch reorder', renames: {id: 'task_id'}, args: ['id', 'priority'], required: ['priority']},
     },
     run: ({task_id, priority: word = 'normal'}, {modules, orchestrator}) =>
-      ok(modules.reorderTask(orchestrator, task_id, modules.tasks.parsePriority(word))),
+      ok(modules.reorderTask(orchestrator, task_id, modules.workspace.parsePriority(word))),
   }),
   operation<{task_id: number; by?: string}, object>({
     name: 'approve_task',

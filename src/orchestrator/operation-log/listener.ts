@@ -1,4 +1,4 @@
-import type {TaskListener} from '../../tasks/index.js'
+import type {TaskListener} from '../../workspace/index.js'
 import {pruneOperations} from './prune.js'
 
 export const operationLogListener: TaskListener = {

@@ -1,6 +1,7 @@
 import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {displayTask, type TaskContext} from '../../tasks/index.js'
+import {displayTask} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 import {type LoggedOperation, type OperationName, type Payloads, summaries} from './operation.js'
 
@@ -21,7 +22,7 @@ const select = 'SELECT id, operation, payload, summary, undone, timestamp_ms FRO
 
 /** Logs an operation in the transaction that performs it. */
 export function logOperation<K extends OperationName>(
-  {store, repositoryId, now}: TaskContext,
+  {store, repositoryId, now}: WorkspaceContext,
   operation: K,
   payload: Payloads[K],
   {undone = false} = {},
@@ -35,7 +36,7 @@ export function logOperation<K extends OperationName>(
 
 /** Marks an operation as undone or redone, with its new payload. */
 export function updateOperation<K extends OperationName>(
-  {store}: TaskContext,
+  {store}: WorkspaceContext,
   {id, operation}: OperationRow<K>,
   payload: Payloads[K],
   undone: boolean,
@@ -49,7 +50,7 @@ export function updateOperation<K extends OperationName>(
 }
 
 /** @throws operation_not_found */
-export function requireOperation({store, repositoryId}: TaskContext, id: number): OperationRow {
+export function requireOperation({store, repositoryId}: WorkspaceContext, id: number): OperationRow {
   const row = store.get<OperationRow>(`${select} AND id = ?`, [repositoryId, id])
   if (row === undefined) throw new SvcError('operation_not_found', {operation: displayOperation(id)})
   return row
@@ -60,13 +61,13 @@ ORDER BY id DESC LIMIT 1`
 
 /** The log entry of a task's submission; there is only one if it has been undone before. */
 export const findSubmission = (
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   taskId: number,
 ): OperationRow<'submit_task'> | undefined =>
   store.get<OperationRow<'submit_task'>>(submissionSql, [repositoryId, taskId])
 
 /** @throws operation_not_found */
-export function requireSubmission(context: TaskContext, taskId: number): OperationRow<'submit_task'> {
+export function requireSubmission(context: WorkspaceContext, taskId: number): OperationRow<'submit_task'> {
   const row = findSubmission(context, taskId)
   if (row === undefined) throw new SvcError('operation_not_found', {operation: displayTask(taskId)})
   return row
@@ -79,7 +80,7 @@ export function toOperation({payload, undone, ...row}: OperationRow): LoggedOper
 
 /** Operations that can be undone or redone, latest first. */
 export const listOperations = (
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   {limit = 50}: {limit?: number} = {},
 ): LoggedOperation[] =>
   store.all<OperationRow>(`${select} ORDER BY id DESC LIMIT ?`, [repositoryId, limit]).map(toOperation)

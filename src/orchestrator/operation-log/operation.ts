@@ -1,5 +1,6 @@
 import type {OrchOperationV1} from '../../contracts/index.js'
-import {displayAgent, displayTask, type Priority, type Spawn} from '../../tasks/index.js'
+import {displayAgent, displayTask, type Spawn} from '../../tasks/index.js'
+import type {Priority} from '../../workspace/index.js'
 
 /** The data required to undo and redo each operation. */
 export interface Payloads {

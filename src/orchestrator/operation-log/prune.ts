@@ -1,4 +1,4 @@
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** Maximum number of operations per delete. */
 const pruneSize = 1000
@@ -11,5 +11,5 @@ export const pruneSql = `DELETE FROM agent_oplog WHERE id IN (
  * Deletes operations older than `days` days, oldest first, a limited number per call. Returns the number deleted. They
  * can no longer be undone.
  */
-export const pruneOperations = ({store, repositoryId, now}: TaskContext, days: number): number =>
+export const pruneOperations = ({store, repositoryId, now}: WorkspaceContext, days: number): number =>
   store.run(pruneSql, [repositoryId, now() - days * dayMs, pruneSize]).changes

@@ -1,16 +1,14 @@
 import {
   type AgentRow,
-  type Priority,
   setPaused as pause,
-  priorities,
   reorderTask as reorder,
   requireRow,
   type Spawn,
   spawnAgent as spawn,
   type Task,
-  type TaskContext,
   workingAgent,
 } from '../../tasks/index.js'
+import {type Priority, priorities, type WorkspaceContext} from '../../workspace/index.js'
 
 import {logOperation} from './operation-rows.js'
 
@@ -20,7 +18,7 @@ import {logOperation} from './operation-rows.js'
  */
 
 /** @throws as the underlying operation */
-export function reorderTask(context: TaskContext, id: number, priority: Priority): Task {
+export function reorderTask(context: WorkspaceContext, id: number, priority: Priority): Task {
   return context.store.transaction(() => {
     const from = priorities[requireRow(context, id).priority]
     const task = reorder(context, id, priority)
@@ -30,7 +28,7 @@ export function reorderTask(context: TaskContext, id: number, priority: Priority
 }
 
 /** @throws as the underlying operation */
-export function setPaused(context: TaskContext, nameOrId: string | number, paused: boolean): AgentRow {
+export function setPaused(context: WorkspaceContext, nameOrId: string | number, paused: boolean): AgentRow {
   return context.store.transaction(() => {
     const {id, name, state} = workingAgent(context, nameOrId)
     const agent = pause(context, id, paused)
@@ -40,7 +38,7 @@ export function setPaused(context: TaskContext, nameOrId: string | number, pause
 }
 
 /** @throws as the underlying operation */
-export function spawnAgent(context: TaskContext, asked: Spawn): AgentRow {
+export function spawnAgent(context: WorkspaceContext, asked: Spawn): AgentRow {
   return context.store.transaction(() => {
     const agent = spawn(context, asked)
     logOperation(context, 'spawn_agent', {agent_id: agent.id, spawn: {...asked, name: agent.name}})

@@ -7,8 +7,6 @@ import {
   cancelRow,
   displayAgent,
   displayTask,
-  type Priority,
-  priorities,
   reorderTask,
   requireRow,
   retireAgent,
@@ -17,6 +15,7 @@ import {
   submitTask,
   type TaskRow,
 } from '../../tasks/index.js'
+import {type Priority, priorities} from '../../workspace/index.js'
 
 import type {OperationName, Payloads} from './operation.js'
 import {submissionOf} from './submission-of.js'

@@ -1,18 +1,12 @@
 import {type ManifestEntry, type SubmitTaskV1, withoutUndefined} from '../../contracts/index.js'
-import {
-  agentRows,
-  priorities,
-  type TaskContext,
-  type TaskRequest,
-  type TaskRow,
-  taskEnvelope,
-} from '../../tasks/index.js'
+import {agentRows, type TaskRequest, type TaskRow, taskEnvelope} from '../../tasks/index.js'
+import {priorities, type WorkspaceContext} from '../../workspace/index.js'
 
 /**
  * Reconstructs the submission of a task from its row, for its current agent if that still exists. The idempotency key
  * is omitted because it stays with the existing task.
  */
-export function submissionOf(context: TaskContext, row: TaskRow): SubmitTaskV1 {
+export function submissionOf(context: WorkspaceContext, row: TaskRow): SubmitTaskV1 {
   const {
     depends_on,
     exec,

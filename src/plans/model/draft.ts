@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {assess} from '../drafting/adequacy.js'
 import {usualLimit} from '../drafting/from-goal.js'
 import type {DraftStep} from '../drafting/step.js'
@@ -30,7 +30,7 @@ const ceilings: Readonly<Record<PlanDepth, {first: number; round: number}>> = {
  * @throws planning_disabled, plan_goal_invalid, task_path_escapes; the reason of the signal
  */
 export async function draftWithModel(
-  context: TaskContext,
+  context: WorkspaceContext,
   request: ModelDraftRequest,
   drafting: Drafting,
 ): Promise<Draft> {
@@ -63,7 +63,7 @@ const unrefined = (goal: string, steps: DraftStep[]) => ({steps, adequacy: asses
 
 /** The model's steps; undefined, with a notice, if it returns none. */
 async function stepsOrNone(
-  context: TaskContext,
+  context: WorkspaceContext,
   model: PlanModel,
   question: PlanQuestion,
   {signal, notice}: Drafting,
@@ -77,7 +77,7 @@ async function stepsOrNone(
 }
 
 /** Asks once, and again if the answer is not a plan. @throws plan_model_answer */
-async function askForSteps(context: TaskContext, model: PlanModel, question: PlanQuestion): Promise<DraftStep[]> {
+async function askForSteps(context: WorkspaceContext, model: PlanModel, question: PlanQuestion): Promise<DraftStep[]> {
   const options = {root: context.root, limit: question.limit}
   const prompt = firstPrompt(question)
   const {first: maxTokens} = ceilings[question.depth]

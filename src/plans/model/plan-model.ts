@@ -7,8 +7,9 @@ import {
   type InferenceEndpoint,
   localProvider,
 } from '../../inference-client/index.js'
-import {emitCost, type TaskContext} from '../../tasks/index.js'
+import {emitCost} from '../../tasks/index.js'
 import {recordModelCall} from '../../telemetry/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 import {planSystem} from './prompts.js'
 import {stepsSchema} from './read-steps.js'
@@ -44,7 +45,7 @@ const usualTemperature = 0.2
 const usualTimeoutMs = 45_000
 
 /** Opens the server's model for plans; the list of models is requested only once. */
-export async function openPlanModel(context: TaskContext, options: PlanModelOptions): Promise<PlanModel> {
+export async function openPlanModel(context: WorkspaceContext, options: PlanModelOptions): Promise<PlanModel> {
   // The inference client is large: commands that only read plans should not load it.
   const {generate, inferenceClient, modelRegistry, servedModels} = await import('../../inference-client/index.js')
   const {endpoint, temperature = usualTemperature, topP, signal, timeoutMs = usualTimeoutMs} = options
@@ -96,7 +97,7 @@ interface Call {
 }
 
 /** @param generation undefined if the call failed */
-function recordUsage(context: TaskContext, {begunMs, ...call}: Call, generation: Generation | undefined): void {
+function recordUsage(context: WorkspaceContext, {begunMs, ...call}: Call, generation: Generation | undefined): void {
   const {inputTokens = 0, outputTokens = 0} = generation ?? {}
   const costUsd = costOf(call.model, inputTokens + outputTokens, context.config.modelPrices)
   const usage = {inputTokens, outputTokens, costUsd}

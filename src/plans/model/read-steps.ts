@@ -1,6 +1,7 @@
 import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {batchOrder, normaliseManifest, type Task, taskCategories} from '../../tasks/index.js'
+import {batchOrder, normaliseManifest, type Task} from '../../tasks/index.js'
+import {taskCategories} from '../../workspace/index.js'
 
 import {asksForChange} from '../drafting/files.js'
 import {categoryOf, complexityOf} from '../drafting/kind.js'

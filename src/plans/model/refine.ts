@@ -1,4 +1,4 @@
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {type Adequacy, assess} from '../drafting/adequacy.js'
 import type {DraftStep} from '../drafting/step.js'
 import type {LoopMode, PlanDepth} from '../vocabulary.js'
@@ -59,7 +59,7 @@ interface Refining {
  * Refines a plan until it is good enough, the rounds or tokens are used up, or the model has no improvement. Keeps the
  * best plan.
  */
-export async function refine(context: TaskContext, first: Draft, refining: Refining): Promise<Draft> {
+export async function refine(context: WorkspaceContext, first: Draft, refining: Refining): Promise<Draft> {
   const {request} = refining
   const most = request.mode === 'off' ? Math.min(request.maxRounds, mostUnasked) : request.maxRounds
   if (!wantsMore(request, first.adequacy)) return first
@@ -94,7 +94,7 @@ interface Round {
 }
 
 async function round(
-  context: TaskContext,
+  context: WorkspaceContext,
   best: Draft,
   {model, question, request, drafting, prompt, maxTokens}: Refining & {prompt: string},
 ): Promise<Round> {

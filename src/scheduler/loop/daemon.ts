@@ -17,11 +17,11 @@ import {
   recoverRuns,
   releaseAbandoned,
   startRuns,
-  type TaskContext,
   type TaskRun,
   takeLease,
   watchAgents,
 } from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Processor} from '../processors/processor.js'
 import {type ResourceSample, readResources, resourceUsage} from '../scaling/load.js'
 import {scalingTick} from '../scaling/tick.js'
@@ -74,7 +74,7 @@ const defaultDrainMs = 10_000
  * successor needs: if it is killed, another process takes over the lease and queues its tasks again.
  * @throws daemon_running, daemon_replaced; store_busy if the store stays locked
  */
-export async function runDaemon(context: TaskContext, options: DaemonOptions): Promise<void> {
+export async function runDaemon(context: WorkspaceContext, options: DaemonOptions): Promise<void> {
   const holder = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const lease = takeLease(context, holder)
   const loop = new Loop(context, lease, options)
@@ -99,7 +99,7 @@ export async function runDaemon(context: TaskContext, options: DaemonOptions): P
 const unknownVersion = -1
 
 class Loop {
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #lease: DaemonLease
   readonly #options: DaemonOptions
   readonly #runs = new Map<number, RunningTask>()
@@ -128,7 +128,7 @@ class Loop {
   /** Brings the end of the current pause forward after a reported write. */
   #hurry: () => void = () => undefined
 
-  constructor(context: TaskContext, lease: DaemonLease, options: DaemonOptions) {
+  constructor(context: WorkspaceContext, lease: DaemonLease, options: DaemonOptions) {
     this.#context = context
     this.#lease = lease
     this.#options = options

@@ -1,8 +1,9 @@
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import {type KeptOutput, processStart, startTimer} from '../../process/index.js'
-import {type DaemonLease, type Judged, runLimit, type TaskContext, type TaskRun} from '../../tasks/index.js'
+import {type DaemonLease, type Judged, runLimit, type TaskRun} from '../../tasks/index.js'
 import {recordWork} from '../../telemetry/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Outcome, Processor, RunReport} from '../processors/processor.js'
 import {settleOutcome} from './settle-outcome.js'
 
@@ -34,7 +35,12 @@ const processMs = 100
  * Runs a task and stores its outcome under the generation with which it was started. Time is measured with a monotonic
  * clock.
  */
-export function runTask(context: TaskContext, lease: DaemonLease, run: TaskRun, processor: Processor): RunningTask {
+export function runTask(
+  context: WorkspaceContext,
+  lease: DaemonLease,
+  run: TaskRun,
+  processor: Processor,
+): RunningTask {
   const {task} = run
   const controller = new AbortController()
   const end = (why: Ending) => controller.abort(new RunEnded(why))
@@ -67,7 +73,7 @@ export function runTask(context: TaskContext, lease: DaemonLease, run: TaskRun, 
 }
 
 function recordRun(
-  context: TaskContext,
+  context: WorkspaceContext,
   {task}: TaskRun,
   {outcome, durationMs, limitMs}: {outcome: 'success' | 'failure'; durationMs: number; limitMs: number},
 ): void {
@@ -170,7 +176,7 @@ function endRun(run: TaskRun, ending: Ending): void {
  * holder. If the end cannot be written, the task fails; otherwise it would run forever.
  * @throws daemon_replaced, store_busy
  */
-async function settle(context: TaskContext, lease: DaemonLease, run: TaskRun, write: () => void): Promise<void> {
+async function settle(context: WorkspaceContext, lease: DaemonLease, run: TaskRun, write: () => void): Promise<void> {
   try {
     await lease.write(write)
   } catch (error) {

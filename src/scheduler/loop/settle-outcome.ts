@@ -1,5 +1,6 @@
 import {recordExchange, sessionsOf} from '../../sessions/index.js'
-import type {Completion, Judged, TaskContext, TaskRun} from '../../tasks/index.js'
+import type {Completion, Judged, TaskRun} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Outcome} from '../processors/processor.js'
 
 /**
@@ -7,7 +8,12 @@ import type {Outcome} from '../processors/processor.js'
  * transaction of the caller.
  * @throws as `TaskRun.settle`
  */
-export function settleOutcome(context: TaskContext, run: TaskRun, judged: Judged, {text, usage}: Outcome): Completion {
+export function settleOutcome(
+  context: WorkspaceContext,
+  run: TaskRun,
+  judged: Judged,
+  {text, usage}: Outcome,
+): Completion {
   const {processor, session_id, description} = run.held() ?? run.task
   const completion = run.settle(judged, usage)
   if (processor === 'ai')

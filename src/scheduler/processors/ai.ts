@@ -11,7 +11,8 @@ import {
   type ModelChoice,
   type ModelPrices,
 } from '../../inference-client/index.js'
-import {type Task, type TaskPhase, taskPhases, type Usage} from '../../tasks/index.js'
+import type {Task, Usage} from '../../tasks/index.js'
+import {type TaskPhase, taskPhases} from '../../workspace/index.js'
 
 import type {Outcome, Processor, RunReport} from './processor.js'
 import {type PhaseBudget, phaseBudget, phasePrompt, systemPrompt} from './prompts.js'

@@ -1,7 +1,8 @@
 import {costOf, type InferenceEndpoint} from '../../inference-client/index.js'
 import {logger} from '../../log/index.js'
-import {recordRoutingDecision, type Task, type TaskContext, withAgentModel} from '../../tasks/index.js'
+import {recordRoutingDecision, type Task, withAgentModel} from '../../tasks/index.js'
 import {recordModelCall} from '../../telemetry/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {aiProcessor, type ModelAnswer} from './ai.js'
 import {execProcessor} from './exec.js'
 import {logResult, readMemory} from './memory.js'
@@ -12,7 +13,7 @@ import type {Processor} from './processor.js'
  * task starts, so that a reload applies to the next task.
  */
 export function localProcessors(
-  context: TaskContext,
+  context: WorkspaceContext,
   {endpoint, env}: {endpoint: InferenceEndpoint; env: Readonly<Record<string, string | undefined>>},
 ): {ai: Processor; exec: Processor} {
   const {root} = context
@@ -48,7 +49,7 @@ export function localProcessors(
 }
 
 /** Accounts for a call. The answer is more useful than the row, so a failure is only logged. */
-function account(context: TaskContext, task: Task, {model, generation, latencyMs}: ModelAnswer): void {
+function account(context: WorkspaceContext, task: Task, {model, generation, latencyMs}: ModelAnswer): void {
   const {inputTokens = 0, outputTokens = 0} = generation ?? {}
   const costUsd = costOf(model, inputTokens + outputTokens, context.config.modelPrices)
   const {session_id: sessionId, trace_id: traceId, category = 'general'} = task

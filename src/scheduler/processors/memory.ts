@@ -2,9 +2,10 @@ import {appendFile, mkdir, readdir, readFile, rm} from 'node:fs/promises'
 import {join, resolve} from 'node:path'
 import {excerpt} from '../../errors/index.js'
 import {logger, redact} from '../../log/index.js'
-import type {Task, TaskContext} from '../../tasks/index.js'
+import type {Task} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
-type Place = Pick<TaskContext, 'root' | 'config' | 'now'>
+type Place = Pick<WorkspaceContext, 'root' | 'config' | 'now'>
 
 /** Maximum length of the memory file in a prompt, characters; the prompt cuts it further. */
 const longestMemory = 65_536

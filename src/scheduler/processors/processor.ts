@@ -1,5 +1,6 @@
 import type {KeptOutput} from '../../process/index.js'
-import type {Task, TaskPhase, Usage} from '../../tasks/index.js'
+import type {Task, Usage} from '../../tasks/index.js'
+import type {TaskPhase} from '../../workspace/index.js'
 
 /** The result of a run. */
 export interface Outcome {

@@ -1,5 +1,6 @@
 import type {ManifestEntry} from '../../contracts/index.js'
-import {type Task, type TaskPhase, taskPhases} from '../../tasks/index.js'
+import type {Task} from '../../tasks/index.js'
+import {type TaskPhase, taskPhases} from '../../workspace/index.js'
 
 /** The instructions of each phase. */
 const instructions: Readonly<Record<TaskPhase, string>> = {

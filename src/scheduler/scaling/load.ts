@@ -1,5 +1,5 @@
 import os from 'node:os'
-import type {Priority} from '../../tasks/index.js'
+import type {Priority} from '../../workspace/index.js'
 
 const priorityWeights: Readonly<Record<Priority, number>> = {urgent: 3, normal: 1, background: 0.4}
 /** The complexity at which a task weighs as much as its priority. */

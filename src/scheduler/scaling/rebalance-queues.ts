@@ -1,12 +1,6 @@
 import {meetsRequirements} from '../../mesh/index.js'
-import {
-  agentLoads,
-  appendEvent,
-  moveWaitingTask,
-  type TaskContext,
-  waitingTasks,
-  writeState,
-} from '../../tasks/index.js'
+import {agentLoads, appendEvent, moveWaitingTask, waitingTasks, writeState} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {type Move, planRebalance} from './rebalance.js'
 
 /** Maximum number of waiting tasks per rebalance. */
@@ -16,7 +10,7 @@ const mostTasks = 2000
  * Moves waiting tasks from busy agents to others, in one transaction. Running tasks, and tasks whose files are locked
  * by another agent, are not moved.
  */
-export function rebalance(context: TaskContext, {urgentOnly = false} = {}): Move[] {
+export function rebalance(context: WorkspaceContext, {urgentOnly = false} = {}): Move[] {
   return context.store.transaction(() => {
     const {config, now} = context
     const agents = agentLoads(context)

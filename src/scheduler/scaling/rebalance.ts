@@ -1,5 +1,5 @@
 import {assumedPrice} from '../../inference-client/index.js'
-import {type Priority, priorities} from '../../tasks/index.js'
+import {type Priority, priorities} from '../../workspace/index.js'
 
 import {taskWeight} from './load.js'
 

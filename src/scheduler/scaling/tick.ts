@@ -8,9 +8,9 @@ import {
   retireAgent,
   spawnAgent,
   sumOfLoads,
-  type TaskContext,
   writeState,
 } from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 import {decideScaling} from './decide.js'
 import {predictLoad, pushHistory, type ResourceUsage, totalLoad} from './load.js'
@@ -28,7 +28,7 @@ export interface ScalingTick {
 const costAlertShare = 0.9
 
 /** One tick: records the load, starts or retires agents, and spreads urgent tasks if one agent has too many. */
-export function scalingTick(context: TaskContext, usage: ResourceUsage): ScalingTick {
+export function scalingTick(context: WorkspaceContext, usage: ResourceUsage): ScalingTick {
   return context.store.transaction(() => {
     const agents = refreshAgentLoads(context)
     const total = totalLoad(sumOfLoads(agents), usage, context.config)
@@ -54,11 +54,11 @@ export function scalingTick(context: TaskContext, usage: ResourceUsage): Scaling
   })
 }
 
-const isCostly = ({config}: TaskContext, {costUsdMicros: cost}: AgentLoad) =>
+const isCostly = ({config}: WorkspaceContext, {costUsdMicros: cost}: AgentLoad) =>
   config.financialCostBudgetMicros > 0 && cost >= costAlertShare * config.financialCostBudgetMicros
 
 /** Starts agents and gives them a share of the waiting tasks. */
-function scaleUp(context: TaskContext, count: number): string[] {
+function scaleUp(context: WorkspaceContext, count: number): string[] {
   writeState(context, 'last_scale_up_ms', context.now())
   const names = Array.from({length: count}, () => {
     const suffix = Math.floor(context.random() * 2 ** 32)
@@ -71,7 +71,7 @@ function scaleUp(context: TaskContext, count: number): string[] {
 }
 
 /** Retires an idle agent unless no other agent could take the blocked tasks that it still has. */
-function retireIdle(context: TaskContext, id: number): string[] {
+function retireIdle(context: WorkspaceContext, id: number): string[] {
   try {
     return [retireAgent(context, id).agent.name]
   } catch (error) {
@@ -81,7 +81,7 @@ function retireIdle(context: TaskContext, id: number): string[] {
 }
 
 /** Gives agents started because of the load a share of it until none is idle. */
-function shareWithIdle(context: TaskContext): number {
+function shareWithIdle(context: WorkspaceContext): number {
   if (!context.config.scalingEnabled) return 0
   const agents = agentLoads(context)
   const isIdle = agents.some(({isPaused, load}) => !isPaused && load === 0)
@@ -89,7 +89,7 @@ function shareWithIdle(context: TaskContext): number {
   return isIdle && isBusy ? rebalance(context).length : 0
 }
 
-function spreadUrgent(context: TaskContext): number {
+function spreadUrgent(context: WorkspaceContext): number {
   const {config, now} = context
   const depths = agentLoads(context).map(({queuedUrgent}) => queuedUrgent)
   if (!urgentRebalanceDue(depths, config, now(), momentOf(context, 'last_rebalance_ms'))) return 0
@@ -97,13 +97,13 @@ function spreadUrgent(context: TaskContext): number {
 }
 
 /** The load of the last tick and the predicted one. */
-export function loadOutlook(context: TaskContext): {total: number; predicted: number} {
+export function loadOutlook(context: WorkspaceContext): {total: number; predicted: number} {
   const total = sumOfLoads(agentLoads(context))
   return {total, predicted: predictLoad(readState(context, 'load_history') ?? [], total)}
 }
 
 /** A stored time; ignored if it is in the future because the clock was set back. */
-function momentOf(context: TaskContext, key: 'last_scale_up_ms' | 'last_rebalance_ms'): number | undefined {
+function momentOf(context: WorkspaceContext, key: 'last_scale_up_ms' | 'last_rebalance_ms'): number | undefined {
   const stored = readState(context, key)
   return stored === undefined || stored > context.now() ? undefined : stored
 }

@@ -1,7 +1,6 @@
 import {nearest, SvcError} from '../../errors/index.js'
+import type {Capabilities, WorkspaceContext} from '../../workspace/index.js'
 import type {Agent} from '../base/agent.js'
-import type {Capabilities} from '../base/capabilities.js'
-import type {TaskContext} from '../base/context.js'
 import {displayAgent, matchId} from '../base/ids.js'
 import type {Task} from '../base/task.js'
 
@@ -48,7 +47,7 @@ export interface AgentRow {
 export const loadUnits = 25
 
 /** All agents that are not retired, ordered by id. */
-export const agentRows = ({store, repositoryId}: TaskContext): AgentRow[] =>
+export const agentRows = ({store, repositoryId}: WorkspaceContext): AgentRow[] =>
   store.all<AgentRow>("SELECT * FROM orch_agents WHERE repository_id = ? AND state <> 'retired' ORDER BY id", [
     repositoryId,
   ])
@@ -78,7 +77,7 @@ export type WorkingAgent = Pick<
 >
 
 /** Agents with a queue: all except the resolution agent. */
-export const workingAgents = ({store, repositoryId}: TaskContext): WorkingAgent[] =>
+export const workingAgents = ({store, repositoryId}: WorkspaceContext): WorkingAgent[] =>
   store.all<WorkingAgent>(
     `SELECT id, name, kind, state, capabilities, model, queued_background, queued_normal, queued_urgent, running, load,
   cost_usd_micros, unfinished_cost_micros, budget_day, day_tokens, day_cost_micros, validation_failures, reducer_cooldown_until_ms, last_active_ms
@@ -87,7 +86,7 @@ FROM orch_agents WHERE repository_id = ? AND state <> 'retired' AND kind <> 'res
   )
 
 /** Ids of active agents with queued tasks. */
-export const agentsWithWork = ({store, repositoryId}: TaskContext): number[] =>
+export const agentsWithWork = ({store, repositoryId}: WorkspaceContext): number[] =>
   store
     .all<{id: number}>(
       `SELECT id FROM orch_agents WHERE repository_id = ? AND state = 'active' AND kind <> 'resolution'
@@ -99,7 +98,7 @@ export const agentsWithWork = ({store, repositoryId}: TaskContext): number[] =>
 export const queuedOf = (row: Pick<AgentRow, 'queued_background' | 'queued_normal' | 'queued_urgent'>): number =>
   row.queued_background + row.queued_normal + row.queued_urgent
 
-export const findAgentNamed = ({store, repositoryId}: TaskContext, name: string): AgentRow | undefined =>
+export const findAgentNamed = ({store, repositoryId}: WorkspaceContext, name: string): AgentRow | undefined =>
   store.get<AgentRow>("SELECT * FROM orch_agents WHERE repository_id = ? AND name = ? AND state <> 'retired'", [
     repositoryId,
     name,
@@ -109,7 +108,7 @@ export const findAgentNamed = ({store, repositoryId}: TaskContext, name: string)
  * Finds an agent by name or by id (`3`, `A-03`). A name takes precedence over an id; a number is always an id.
  * @throws agent_not_found with the nearest name
  */
-export function requireAgent(context: TaskContext, nameOrId: string | number): AgentRow {
+export function requireAgent(context: WorkspaceContext, nameOrId: string | number): AgentRow {
   const rows = agentRows(context)
   const text = String(nameOrId)
   const id = typeof nameOrId === 'number' ? nameOrId : matchId(text, 'A')
@@ -124,7 +123,7 @@ export function requireAgent(context: TaskContext, nameOrId: string | number): A
 }
 
 /** As `requireAgent`, but also finds retired agents: the latest of a name. @throws agent_not_found */
-export function requireAnyAgent(context: TaskContext, nameOrId: string | number): AgentRow {
+export function requireAnyAgent(context: WorkspaceContext, nameOrId: string | number): AgentRow {
   const {store, repositoryId} = context
   try {
     return requireAgent(context, nameOrId)
@@ -153,7 +152,7 @@ export function capabilitiesOf({capabilities: json}: Pick<AgentRow, 'capabilitie
 }
 
 /** Applies the model of the agent as preference, unless the task has its own. */
-export function withAgentModel({store}: TaskContext, task: Task): Task {
+export function withAgentModel({store}: WorkspaceContext, task: Task): Task {
   if (task.model_preference !== undefined) return task
   const agent = store.get<{model: string | null}>('SELECT model FROM orch_agents WHERE id = ?', [task.agent_id])
   return agent?.model ? {...task, model_preference: agent.model} : task
@@ -171,7 +170,7 @@ interface AgentWork {
 }
 
 /** Reads the facts about one agent, or about all, with two queries; each reads few rows through an index. */
-function readWork({store, repositoryId}: TaskContext, agentId?: number): (agentId: number) => AgentWork {
+function readWork({store, repositoryId}: WorkspaceContext, agentId?: number): (agentId: number) => AgentWork {
   const params = {repository: repositoryId, agent: agentId ?? null}
   const handoffs = store.all<{agent_id: number; handoffs: number}>(
     `SELECT agent_id, max(handoff_count) AS handoffs FROM orch_tasks INDEXED BY orch_tasks_handoffs
@@ -233,11 +232,11 @@ function describeAgent(row: AgentRow, {current_phase, ...work}: AgentWork): Agen
   }) as unknown as Agent
 }
 
-export const toAgent = (context: TaskContext, row: AgentRow): Agent =>
+export const toAgent = (context: WorkspaceContext, row: AgentRow): Agent =>
   describeAgent(row, readWork(context, row.id)(row.id))
 
 /** All agents that are not retired, ordered by id. */
-export function listAgents(context: TaskContext): Agent[] {
+export function listAgents(context: WorkspaceContext): Agent[] {
   const workOf = readWork(context)
   return agentRows(context).map((row) => describeAgent(row, workOf(row.id)))
 }

@@ -1,7 +1,6 @@
 import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {OrchestratorConfig} from '../base/config.js'
-import type {TaskContext} from '../base/context.js'
+import type {OrchestratorConfig, WorkspaceContext} from '../../workspace/index.js'
 import {emitCost, type Usage} from '../events/cost.js'
 import {appendEvent} from '../events/event-log.js'
 import {type AgentRow, agentRows, requireAgent} from './agent-rows.js'
@@ -56,7 +55,7 @@ export function overspent(
  * @param estimate tokens that the task needs
  * @throws doom_loop, budget_exceeded
  */
-export function requireBudget({config, now}: TaskContext, row: Spender & {name: string}, estimate: number): void {
+export function requireBudget({config, now}: WorkspaceContext, row: Spender & {name: string}, estimate: number): void {
   const spending = spendingOf(row, now())
   const kind = overspent(spending, config, estimate)
   const agent = row.name
@@ -87,7 +86,7 @@ export function newAlerts(
 }
 
 /** Adds the tokens and the cost of a model call to an agent, with its events. */
-export function chargeAgent(context: TaskContext, agentId: number, usage: Usage, taskId?: number): void {
+export function chargeAgent(context: WorkspaceContext, agentId: number, usage: Usage, taskId?: number): void {
   const {store, now, config} = context
   const before = spendingOf(requireSpender(context, agentId), now())
   const tokens = usage.inputTokens + usage.outputTokens
@@ -107,14 +106,14 @@ export function chargeAgent(context: TaskContext, agentId: number, usage: Usage,
     appendEvent(context, {type: 'budget_alert', agent_id: agentId, ...alert})
 }
 
-const requireSpender = ({store}: TaskContext, id: number): Spender =>
+const requireSpender = ({store}: WorkspaceContext, id: number): Spender =>
   store.get<Spender>(
     'SELECT unfinished_cost_micros, budget_day, day_tokens, day_cost_micros FROM orch_agents WHERE id = ?',
     [id],
   ) ?? {unfinished_cost_micros: 0, budget_day: 0, day_tokens: 0, day_cost_micros: 0}
 
 /** An agent has completed a task: its spending without a completed task starts again. */
-export const clearUnfinishedCost = ({store}: TaskContext, agentId: number): void => {
+export const clearUnfinishedCost = ({store}: WorkspaceContext, agentId: number): void => {
   store.run('UPDATE orch_agents SET unfinished_cost_micros = 0 WHERE id = ? AND unfinished_cost_micros > 0', [agentId])
 }
 
@@ -136,7 +135,7 @@ export interface AgentBudget {
 }
 
 /** The budgets of all agents, or of one. @throws agent_not_found */
-export function agentBudgets(context: TaskContext, nameOrId?: string | number): AgentBudget[] {
+export function agentBudgets(context: WorkspaceContext, nameOrId?: string | number): AgentBudget[] {
   const {config, now} = context
   const rows =
     nameOrId === undefined

@@ -3,8 +3,7 @@ import {join} from 'node:path'
 import type {ManifestEntry} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {parseYaml} from '../../files/index.js'
-import type {Scopes, TaskContext} from '../base/context.js'
-import {matchesGlob} from '../base/glob.js'
+import {matchesGlob, type Scopes, type WorkspaceContext} from '../../workspace/index.js'
 import {appendEvent} from '../events/event-log.js'
 import type {AgentRow} from './agent-rows.js'
 import {reliabilityOfAgent} from './trust.js'
@@ -57,7 +56,7 @@ async function readScope(path: string, front: string): Promise<unknown> {
  * @returns the files outside the scope
  * @throws scope_denied
  */
-export function checkScope(context: TaskContext, agent: Writer, writes: readonly ManifestEntry[]): string[] {
+export function checkScope(context: WorkspaceContext, agent: Writer, writes: readonly ManifestEntry[]): string[] {
   const [denied] = deniedByScope(context, agent, writes)
   if (denied !== undefined) throw new SvcError('scope_denied', {agent: agent.name, path: denied})
   const scope = context.scopes.get(agent.name) ?? []
@@ -68,14 +67,14 @@ export function checkScope(context: TaskContext, agent: Writer, writes: readonly
 }
 
 /** The files that strict enforcement does not let an agent write. */
-export function deniedByScope(context: TaskContext, agent: Writer, writes: readonly ManifestEntry[]): string[] {
+export function deniedByScope(context: WorkspaceContext, agent: Writer, writes: readonly ManifestEntry[]): string[] {
   if (context.config.scopeEnforcement !== 'strict') return []
   const outside = outsideScope(context, agent, writes)
   return outside.length > 0 && isRelaxed(context, agent) ? [] : outside
 }
 
 /** The files outside the scope of an agent, if scopes are enforced. */
-function outsideScope({scopes, config}: TaskContext, {name}: Writer, writes: readonly ManifestEntry[]): string[] {
+function outsideScope({scopes, config}: WorkspaceContext, {name}: Writer, writes: readonly ManifestEntry[]): string[] {
   const scope = scopes.get(name)
   if (scope === undefined || config.scopeEnforcement === 'disabled') return []
   return writes.map(({path}) => path).filter((path) => !scope.some((pattern) => covers(pattern, path)))
@@ -86,7 +85,7 @@ const covers = (pattern: string, path: string): boolean =>
   matchesGlob(path, pattern) || path.startsWith(`${pattern.replace(/\/$/, '')}/`) || pattern.startsWith(`${path}/`)
 
 /** True if strict enforcement is relaxed for an agent because of its reliability. */
-function isRelaxed(context: TaskContext, {name}: Writer): boolean {
+function isRelaxed(context: WorkspaceContext, {name}: Writer): boolean {
   const {trustGateRelaxEnabled: isEnabled, trustGateRelaxMinReliability: least} = context.config
   if (!isEnabled) return false
   const reliability = reliabilityOfAgent(context, name)

@@ -1,7 +1,6 @@
 import {SvcError} from '../../errors/index.js'
+import {mergeCapabilities, type WorkspaceContext} from '../../workspace/index.js'
 import type {AgentKind} from '../base/agent.js'
-import {mergeCapabilities} from '../base/capabilities.js'
-import type {TaskContext} from '../base/context.js'
 import {displayAgent} from '../base/ids.js'
 import {appendEvent} from '../events/event-log.js'
 import {type AgentRow, agentRows, findAgentNamed, requireAgent, type WorkingAgent, workingAgents} from './agent-rows.js'
@@ -28,10 +27,10 @@ export const resolutionAgent = 'resolution'
  * not added: an agent with a false capability would receive work that it cannot do.
  * @throws max_agents_reached, agent_exists, delegation_parent_not_found, usage
  */
-export const spawnAgent = (context: TaskContext, spawn: Spawn): AgentRow =>
+export const spawnAgent = (context: WorkspaceContext, spawn: Spawn): AgentRow =>
   context.store.transaction(() => addAgent(context, spawn))
 
-function addAgent(context: TaskContext, spawn: Spawn): AgentRow {
+function addAgent(context: WorkspaceContext, spawn: Spawn): AgentRow {
   const {store, repositoryId, config, probe, now} = context
   const {kind = 'reserved', parent, sourceTaskId, reason, labels = [], model} = spawn
   const name = spawn.name.trim()
@@ -72,7 +71,7 @@ function addAgent(context: TaskContext, spawn: Spawn): AgentRow {
   return requireAgent(context, id)
 }
 
-function parentOf(context: TaskContext, parent: string | number): number {
+function parentOf(context: WorkspaceContext, parent: string | number): number {
   try {
     return requireAgent(context, parent).id
   } catch (error) {
@@ -81,7 +80,7 @@ function parentOf(context: TaskContext, parent: string | number): number {
 }
 
 /** Spawns reserved agents until there are `min_agents`. */
-export function ensureAgents(context: TaskContext): WorkingAgent[] {
+export function ensureAgents(context: WorkspaceContext): WorkingAgent[] {
   const {minAgents} = context.config
   let agents = workingAgents(context)
   while (agents.length < minAgents) {
@@ -98,12 +97,12 @@ function freeName(base: string, agents: readonly Pick<AgentRow, 'name'>[]): stri
 }
 
 /** The agent that holds doubted tasks; created on first use. */
-export const ensureResolutionAgent = (context: TaskContext): AgentRow =>
+export const ensureResolutionAgent = (context: WorkspaceContext): AgentRow =>
   findAgentNamed(context, resolutionAgent) ??
   spawnAgent(context, {name: resolutionAgent, kind: 'resolution', reason: 'doubt'})
 
 /** @throws agent_not_found; usage for the resolution agent */
-export function setPaused(context: TaskContext, nameOrId: string | number, paused: boolean): AgentRow {
+export function setPaused(context: WorkspaceContext, nameOrId: string | number, paused: boolean): AgentRow {
   return context.store.transaction(() => {
     const agent = workingAgent(context, nameOrId)
     const state = paused ? 'paused' : 'active'
@@ -119,7 +118,7 @@ export function setPaused(context: TaskContext, nameOrId: string | number, pause
  * name. Null removes the mapping.
  * @throws agent_not_found, usage
  */
-export function mapSession(context: TaskContext, nameOrId: string | number, sessionId: string | null): AgentRow {
+export function mapSession(context: WorkspaceContext, nameOrId: string | number, sessionId: string | null): AgentRow {
   return context.store.transaction(() => {
     const agent = workingAgent(context, nameOrId)
     context.store.run('UPDATE orch_agents SET session_id = ? WHERE id = ?', [sessionId, agent.id])
@@ -128,7 +127,7 @@ export function mapSession(context: TaskContext, nameOrId: string | number, sess
 }
 
 /** Finds an agent that can be paused, drained and retired. @throws agent_not_found, usage */
-export function workingAgent(context: TaskContext, nameOrId: string | number): AgentRow {
+export function workingAgent(context: WorkspaceContext, nameOrId: string | number): AgentRow {
   const agent = requireAgent(context, nameOrId)
   if (agent.kind === 'resolution')
     throw new SvcError('usage', {reason: `The agent ${agent.name} holds doubted tasks and has no queue.`})

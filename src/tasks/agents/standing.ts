@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task, TaskResult} from '../base/task.js'
 import {newStanding, observeOutcome as observe, reliabilityOf, type TrustTier} from './reliability.js'
 import {recordObservation, type TrustDimension} from './trust.js'
@@ -17,7 +17,12 @@ interface Subject {
  * Records the outcome of a task: the agent's reliability, the reliability of the skill it used, its trust, and the
  * penalties that routing applies to its next tasks. The records are keyed by agent name, which outlives the agent.
  */
-export function observeOutcome(context: TaskContext, subject: Subject, succeeded: boolean, result?: TaskResult): void {
+export function observeOutcome(
+  context: WorkspaceContext,
+  subject: Subject,
+  succeeded: boolean,
+  result?: TaskResult,
+): void {
   const {agent_id, agent_name: name, request} = subject
   context.store.run('UPDATE orch_agents SET last_active_ms = ? WHERE id = ?', [context.now(), agent_id])
   count(context, 'agent', name, succeeded)
@@ -28,11 +33,11 @@ export function observeOutcome(context: TaskContext, subject: Subject, succeeded
 }
 
 /** Records whether a hand-over by an agent was accepted, which is not an outcome of the task. */
-export const observeHandoff = (context: TaskContext, subject: Subject, accepted: boolean): void =>
+export const observeHandoff = (context: WorkspaceContext, subject: Subject, accepted: boolean): void =>
   observeTrust(context, 'handoff', subject, accepted)
 
 function observeTrust(
-  context: TaskContext,
+  context: WorkspaceContext,
   dimension: TrustDimension,
   {id: taskId, agent_name: agentName, phase_label: phase, category}: Subject,
   succeeded: boolean,
@@ -59,7 +64,7 @@ function modelOf(result: TaskResult | undefined): string | undefined {
 }
 
 /** Updates what the routing terms of shard tasks read: failed validations in a row, and the pause of a reducer. */
-function penalise(context: TaskContext, {agent_id: id, phase_label: phase}: Subject, succeeded: boolean): void {
+function penalise(context: WorkspaceContext, {agent_id: id, phase_label: phase}: Subject, succeeded: boolean): void {
   const {store, now, config} = context
   if (phase === 'shard_validate')
     store.run('UPDATE orch_agents SET validation_failures = iif(?, 0, validation_failures + 1) WHERE id = ?', [
@@ -73,7 +78,7 @@ function penalise(context: TaskContext, {agent_id: id, phase_label: phase}: Subj
     ])
 }
 
-function count({store, repositoryId, now}: TaskContext, type: string, id: string, succeeded: boolean): void {
+function count({store, repositoryId, now}: WorkspaceContext, type: string, id: string, succeeded: boolean): void {
   const known = store.get<{success_count: number; failure_count: number}>(
     'SELECT success_count, failure_count FROM reliability_scores WHERE repository_id = ? AND entity_type = ? AND entity_id = ?',
     [repositoryId, type, id],
@@ -96,7 +101,7 @@ interface TrustRow {
   below_floor: number
 }
 
-function trust({store, repositoryId, now, config}: TaskContext, name: string, succeeded: boolean): void {
+function trust({store, repositoryId, now, config}: WorkspaceContext, name: string, succeeded: boolean): void {
   const row = store.get<TrustRow>(
     'SELECT score, variance, tier, outcomes, below_floor FROM agent_trust WHERE repository_id = ? AND agent_name = ?',
     [repositoryId, name],

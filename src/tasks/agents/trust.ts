@@ -1,5 +1,5 @@
 import {localProvider} from '../../inference-client/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task} from '../base/task.js'
 import {rollUp} from './reliability.js'
 
@@ -42,7 +42,7 @@ const overall: RollupKey = {domain: '', class: '', provider: '', model: ''}
  * the overall one.
  * @returns the overall moving average
  */
-export function recordObservation(context: TaskContext, observation: TrustObservation): number {
+export function recordObservation(context: WorkspaceContext, observation: TrustObservation): number {
   const {store, repositoryId, now} = context
   const {agentName, dimension, taskId, phase, category, model = '', succeeded} = observation
   const value = succeeded ? 1 : 0
@@ -59,7 +59,7 @@ export function recordObservation(context: TaskContext, observation: TrustObserv
 }
 
 function updateRollup(
-  {store, repositoryId, now, config}: TaskContext,
+  {store, repositoryId, now, config}: WorkspaceContext,
   {
     agentName,
     dimension,
@@ -85,7 +85,7 @@ ON CONFLICT DO UPDATE SET score = excluded.score, observations = observations + 
 
 /** Moving averages of completed tasks by agent name: of the tasks of a phase, or of all tasks if there are none of it. */
 export function completionTrusts(
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   agentNames: readonly string[],
   phase = '',
 ): ReadonlyMap<string, CompletionTrust> {
@@ -105,13 +105,13 @@ ORDER BY domain`,
  * @param phase phase label whose tasks take precedence, if the agent has finished any
  */
 export const completionTrustOf = (
-  context: TaskContext,
+  context: WorkspaceContext,
   agentName: string,
   phase?: string,
 ): CompletionTrust | undefined => completionTrusts(context, [agentName], phase).get(agentName)
 
 /** Stored success rate of an agent, 0 to 1; undefined if it has not finished any task. */
-export const reliabilityOfAgent = ({store, repositoryId}: TaskContext, name: string): number | undefined =>
+export const reliabilityOfAgent = ({store, repositoryId}: WorkspaceContext, name: string): number | undefined =>
   store.get<{reliability: number}>(
     "SELECT reliability FROM reliability_scores WHERE repository_id = ? AND entity_type = 'agent' AND entity_id = ?",
     [repositoryId, name],
@@ -122,7 +122,7 @@ const pruneSize = 1000
 const dayMs = 86_400_000
 
 /** Deletes observations older than `days` days, a limited number per call. Returns the number deleted. */
-export const pruneObservations = ({store, repositoryId, now}: TaskContext, days: number): number =>
+export const pruneObservations = ({store, repositoryId, now}: WorkspaceContext, days: number): number =>
   store.run(
     `DELETE FROM trust_observations WHERE id IN (SELECT id FROM trust_observations
   WHERE repository_id = ? AND (observed_at_ms < ? OR observed_at_ms > ?) LIMIT ?)`,

@@ -1,5 +1,5 @@
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {TrustTier} from '../agents/reliability.js'
-import type {TaskContext} from '../base/context.js'
 
 /** The record of an agent, by name. */
 export interface AgentTrust {
@@ -16,7 +16,7 @@ export interface AgentTrust {
 const defaultTrust = 0.3
 
 /** @param name undefined if the agent is not known */
-export function agentTrust({store, repositoryId}: TaskContext, name: string | undefined): AgentTrust {
+export function agentTrust({store, repositoryId}: WorkspaceContext, name: string | undefined): AgentTrust {
   if (name === undefined) return {trustTier: 'untrusted', trust: defaultTrust, successRate: 0.5, observations: 0}
   const trust = store.get<{score: number; tier: TrustTier}>(
     'SELECT score, tier FROM agent_trust WHERE repository_id = ? AND agent_name = ?',

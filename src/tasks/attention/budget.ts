@@ -1,6 +1,6 @@
 import type {OrchAttentionV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {type AttentionCounts, readState, writeState} from '../base/state.js'
 import {appendEvent} from '../events/event-log.js'
 import {focusDepth, spentRatio} from './cost.js'
@@ -38,18 +38,18 @@ const restarted = (counts: AttentionCounts, now: number): AttentionCounts => ({
   period_start_ms: now,
 })
 
-const storedCounts = (context: TaskContext): AttentionCounts => readState(context, 'attention_budget') ?? unused
+const storedCounts = (context: WorkspaceContext): AttentionCounts => readState(context, 'attention_budget') ?? unused
 
 const isOver = ({period_start_ms: start}: AttentionCounts, now: number): boolean => start < midnightBefore(now)
 
 /** The counts since the last reset or local midnight. */
-function currentCounts(context: TaskContext): AttentionCounts {
+function currentCounts(context: WorkspaceContext): AttentionCounts {
   const counts = storedCounts(context)
   return isOver(counts, context.now()) ? restarted(counts, midnightBefore(context.now())) : counts
 }
 
 /** The attention budget of the user. */
-export function attentionBudget(context: TaskContext): AttentionBudget {
+export function attentionBudget(context: WorkspaceContext): AttentionBudget {
   const {attentionEnabled: enabled, attentionBudgetMs: max, attentionAlertThreshold: alert} = context.config
   const counts = currentCounts(context)
   const ratio = spentRatio(counts.spent_ms, max)
@@ -65,11 +65,11 @@ export function attentionBudget(context: TaskContext): AttentionBudget {
 }
 
 /** Attention that was taken in this period, which limits clarifications; 0 while it is not counted. */
-export const clarificationMs = (context: TaskContext): number =>
+export const clarificationMs = (context: WorkspaceContext): number =>
   context.config.attentionEnabled ? currentCounts(context).spent_ms : 0
 
 /** What decisions about interruptions depend on. */
-export function attentionState(context: TaskContext): AttentionState {
+export function attentionState(context: WorkspaceContext): AttentionState {
   const {config} = context
   const {enabled, spent_ratio, focus_depth} = attentionBudget(context)
   return {
@@ -83,7 +83,7 @@ export function attentionState(context: TaskContext): AttentionState {
 }
 
 /** Refuses work of agents while the attention of the user is used up. @throws attention_exhausted */
-export function requireAttention(context: TaskContext): void {
+export function requireAttention(context: WorkspaceContext): void {
   if (!context.config.attentionEnabled) return
   const {spent_ratio, spent_ms, max_attention_ms} = attentionBudget(context)
   if (spent_ratio >= 1) throw new SvcError('attention_exhausted', {spentMs: spent_ms, maxMs: max_attention_ms})
@@ -94,7 +94,7 @@ export type Counter = 'total_requests' | 'auto_approved' | 'rejected' | 'inbox_s
 
 /** Records an event, in a transaction of the caller, and charges its cost. An event with a cost is an interruption. */
 export function recordAttention(
-  context: TaskContext,
+  context: WorkspaceContext,
   event: Omit<AttentionEvent, 'timestamp_ms'>,
   counters: readonly Counter[] = [],
 ): void {
@@ -138,7 +138,7 @@ function interrupted({last_interrupt_ms: last, interrupt_freq_per_hour: average}
 }
 
 /** Restarts the budget by hand. */
-export function resetAttention(context: TaskContext): AttentionBudget {
+export function resetAttention(context: WorkspaceContext): AttentionBudget {
   return context.store.transaction(() => {
     const counts = storedCounts(context)
     writeState(context, 'attention_budget', restarted(counts, context.now()))
@@ -147,11 +147,11 @@ export function resetAttention(context: TaskContext): AttentionBudget {
   })
 }
 
-const emitReset = (context: TaskContext, {spent_ms}: AttentionCounts, cause: 'midnight' | 'user'): number =>
+const emitReset = (context: WorkspaceContext, {spent_ms}: AttentionCounts, cause: 'midnight' | 'user'): number =>
   appendEvent(context, {type: 'attention_budget_reset', spent_ms, cause})
 
 /** The latest attention events, newest first. @param hours only those of the last hours */
-export const attentionHistory = ({store, repositoryId, now}: TaskContext, hours = 24): AttentionEvent[] =>
+export const attentionHistory = ({store, repositoryId, now}: WorkspaceContext, hours = 24): AttentionEvent[] =>
   store
     .all<{event: string}>('SELECT event FROM orch_attention_events WHERE repository_id = ? ORDER BY id DESC LIMIT ?', [
       repositoryId,

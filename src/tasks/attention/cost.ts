@@ -1,5 +1,5 @@
+import {promptCostShares} from '../../workspace/index.js'
 import {clamp} from '../base/clamp.js'
-import {promptCostShares} from '../base/policy.js'
 
 /** How often the user was interrupted lately, and so how much another interruption costs. */
 export type FocusDepth = 'ambient' | 'focused' | 'deep'

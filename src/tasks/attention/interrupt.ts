@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {type AgentTrust, agentTrust} from './agent-trust.js'
 import {type AttentionEvent, attentionState, type Counter, recordAttention} from './budget.js'
 import {decideInterruption, type InterruptionDecision, type InterruptionSignals} from './decide.js'
@@ -39,7 +39,7 @@ const usualComplexity = 5
  * is charged when it is given. Undefined if attention is off.
  */
 export function considerInterruption(
-  context: TaskContext,
+  context: WorkspaceContext,
   signals: InterruptionSignals,
   subject: QuestionSubject,
 ): InterruptionDecision | undefined {
@@ -52,7 +52,7 @@ export function considerInterruption(
 
 /** Charges the attention that the answer to a question took, in a transaction of the caller. */
 export function chargeAnswer(
-  context: TaskContext,
+  context: WorkspaceContext,
   signals: InterruptionSignals,
   subject: QuestionSubject,
   outcome?: 'approved' | 'rejected',
@@ -64,7 +64,7 @@ export function chargeAnswer(
 }
 
 function recordQuestion(
-  context: TaskContext,
+  context: WorkspaceContext,
   {surface, type, agent, task}: QuestionSubject,
   {signals, decision}: {signals: InterruptionSignals; decision: InterruptionDecision},
   charge: Pick<AttentionEvent, 'cost_ms' | 'outcome'>,
@@ -93,7 +93,7 @@ export const measures = ({complexity}: {complexity: number}, {trust, successRate
 })
 
 export function recordOf(
-  {now}: Pick<TaskContext, 'now'>,
+  {now}: Pick<WorkspaceContext, 'now'>,
   surface: string,
   signals: InterruptionSignals,
   decision: InterruptionDecision,

@@ -1,7 +1,6 @@
 import {withoutUndefined} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {Priority, WorkspaceContext} from '../../workspace/index.js'
 import type {ApprovalTier} from '../base/task.js'
-import type {Priority} from '../base/vocabulary.js'
 import {type AgentTrust, agentTrust} from './agent-trust.js'
 import {attentionBudget, attentionState, recordAttention} from './budget.js'
 import {attentionWeight} from './cost.js'
@@ -36,7 +35,7 @@ export type Submitter = 'person' | 'agent'
 
 /** Decides whether a new task needs a person before it starts. Undefined if attention is off. */
 export function reviewSubmission(
-  context: TaskContext,
+  context: WorkspaceContext,
   subject: Subject,
   submitter: Submitter,
 ): SubmissionReview | undefined {
@@ -74,7 +73,7 @@ export function reviewSubmission(
 
 /** Charges the attention of a person who approves or rejects a task. */
 export function recordVerdict(
-  context: TaskContext,
+  context: WorkspaceContext,
   subject: Subject & {id: number; tier: ApprovalTier | undefined},
   outcome: 'approved' | 'rejected',
 ): void {
@@ -96,7 +95,7 @@ export function recordVerdict(
   )
 }
 
-function decide(context: TaskContext, {description, priority, writes}: Subject, {trust}: AgentTrust) {
+function decide(context: WorkspaceContext, {description, priority, writes}: Subject, {trust}: AgentTrust) {
   const backlog = countTasks(context, 'BlockedOnApproval')
   const signals = submitSignals({description, priority, writes, backlog, trust})
   return {signals, decision: decideInterruption(signals, attentionState(context))}
@@ -106,7 +105,7 @@ function decide(context: TaskContext, {description, priority, writes}: Subject, 
 const tokensPerFile = 200
 const tokensOf = ({description, files}: Subject) => description.length / 4 + tokensPerFile * files
 
-function weightOf(context: TaskContext, subject: Subject, trust: number): number {
+function weightOf(context: WorkspaceContext, subject: Subject, trust: number): number {
   const {rejected} = attentionBudget(context)
   const {complexity, priority} = subject
   const concurrent = countTasks(context, 'InProgress') + 1
@@ -116,7 +115,7 @@ function weightOf(context: TaskContext, subject: Subject, trust: number): number
   )
 }
 
-const countTasks = ({store, repositoryId}: TaskContext, status: string): number =>
+const countTasks = ({store, repositoryId}: WorkspaceContext, status: string): number =>
   store.get<{n: number}>('SELECT count(*) AS n FROM orch_tasks WHERE repository_id = ? AND status = ?', [
     repositoryId,
     status,

@@ -1,6 +1,5 @@
+import {type Priority, submissionConfidence} from '../../workspace/index.js'
 import {clamp} from '../base/clamp.js'
-import {submissionConfidence} from '../base/policy.js'
-import type {Priority} from '../base/vocabulary.js'
 import type {InterruptionSignals} from './decide.js'
 
 /** Bits that a question about a new task is expected to gain. */

@@ -1,6 +1,6 @@
 import os from 'node:os'
 import {isAlive} from '../../process/index.js'
-import type {TaskContext} from './context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** The row of the process that runs the tasks of a workspace. */
 export interface LeaseRow {
@@ -19,7 +19,7 @@ export const leaseName = 'daemon'
 /** Duration of the lease without renewal, ms; it is renewed several times within this period. */
 export const leaseTtlMs = 15_000
 
-export const readLease = ({store, repositoryId}: TaskContext): LeaseRow | undefined =>
+export const readLease = ({store, repositoryId}: WorkspaceContext): LeaseRow | undefined =>
   store.get<LeaseRow>('SELECT * FROM orch_leases WHERE repository_id = ? AND name = ?', [repositoryId, leaseName])
 
 /** True if the holder of a lease seems to be running. */
@@ -31,7 +31,7 @@ export function isHeld({host, pid, process_start: start, expires_at_ms: expires}
 }
 
 /** The lease of the daemon that seems to be running; undefined if there is none. */
-export function runningDaemon(context: TaskContext): LeaseRow | undefined {
+export function runningDaemon(context: WorkspaceContext): LeaseRow | undefined {
   const lease = readLease(context)
   return lease !== undefined && isHeld(lease, context.now()) ? lease : undefined
 }

@@ -1,14 +1,14 @@
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from './context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {isHeld, readLease} from './daemon-lease.js'
 import {deleteState, readState, writeState} from './state.js'
 
 /** True if tasks of the workspace have to pass hidden checks. */
-export const hasHiddenChecks = (context: TaskContext): boolean =>
+export const hasHiddenChecks = (context: WorkspaceContext): boolean =>
   context.hiddenChecks !== undefined || readState(context, 'hidden_checks') === true
 
 /** Records whether this daemon has read hidden checks, for processes that cannot read their settings. */
-export function announceHiddenChecks(context: TaskContext): void {
+export function announceHiddenChecks(context: WorkspaceContext): void {
   if (context.hiddenChecks === undefined) deleteState(context, 'hidden_checks')
   else writeState(context, 'hidden_checks', true)
 }
@@ -18,7 +18,7 @@ export function announceHiddenChecks(context: TaskContext): void {
  * starts, so that it cannot change them.
  * @throws hidden_checks_unread
  */
-export function requireHiddenChecksRead(context: TaskContext): void {
+export function requireHiddenChecksRead(context: WorkspaceContext): void {
   if (!hasHiddenChecks(context)) return
   const lease = readLease(context)
   const isRunning = lease !== undefined && isHeld(lease, context.now())

@@ -1,4 +1,4 @@
-import type {OrchestratorConfig} from './config.js'
+import type {OrchestratorConfig} from '../../workspace/index.js'
 import type {Task} from './task.js'
 
 /** True if tasks can be sent to other nodes: without polling for results, none would arrive. */

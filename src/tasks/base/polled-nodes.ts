@@ -1,4 +1,4 @@
-import type {Capabilities} from './capabilities.js'
+import type {Capabilities} from '../../workspace/index.js'
 
 /** The members of a row of the node list that routing uses. */
 export interface NodeRow {

@@ -1,5 +1,5 @@
 import type {OrchAttentionV1} from '../../contracts/index.js'
-import type {TaskContext} from './context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {PolledNodes} from './polled-nodes.js'
 
 /** The stored part of the attention budget; the rest is derived from it and the settings. */
@@ -34,7 +34,7 @@ export interface EmergencyStop {
 }
 
 export function readState<K extends keyof StoredState>(
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   key: K,
 ): StoredState[K] | undefined {
   const row = store.get<{value: string}>('SELECT value FROM orch_state WHERE repository_id = ? AND key = ?', [
@@ -45,7 +45,7 @@ export function readState<K extends keyof StoredState>(
 }
 
 export function writeState<K extends keyof StoredState>(
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   key: K,
   value: StoredState[K],
 ): void {
@@ -56,6 +56,6 @@ ON CONFLICT DO UPDATE SET value = excluded.value`,
   )
 }
 
-export function deleteState({store, repositoryId}: TaskContext, key: keyof StoredState): void {
+export function deleteState({store, repositoryId}: WorkspaceContext, key: keyof StoredState): void {
   store.run('DELETE FROM orch_state WHERE repository_id = ? AND key = ?', [repositoryId, key])
 }

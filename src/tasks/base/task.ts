@@ -1,5 +1,5 @@
 import type {OrchTaskV1} from '../../contracts/index.js'
-import type {BenchmarkTier, TaskCategory} from './vocabulary.js'
+import type {BenchmarkTier, TaskCategory} from '../../workspace/index.js'
 
 /** A task as it is stored and returned by every interface. Times are Unix milliseconds. */
 export interface Task extends OrchTaskV1 {

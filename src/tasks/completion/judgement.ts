@@ -1,7 +1,6 @@
 import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {OrchestratorConfig} from '../base/config.js'
-import type {TaskContext} from '../base/context.js'
+import type {OrchestratorConfig, WorkspaceContext} from '../../workspace/index.js'
 import {displayTask} from '../base/ids.js'
 import type {Task, TaskResult} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
@@ -69,7 +68,7 @@ export interface Judged {
  * @throws task_not_found, invalid_transition, claim_required, claim_lost, hidden_checks_unread; the reason of the signal
  */
 export async function judgeCompletion(
-  context: TaskContext,
+  context: WorkspaceContext,
   id: number,
   result: TaskResult | undefined,
   finisher: Finisher,
@@ -89,7 +88,7 @@ export async function judgeCompletion(
 }
 
 /** Extends a client's claim until the checks have ended, with some time to inspect the files. */
-function extendForChecks(context: TaskContext, row: TaskRow): void {
+function extendForChecks(context: WorkspaceContext, row: TaskRow): void {
   const {behavioralGateOnComplete, behavioralGateCommand: commands, exec} = context.config
   if (!behavioralGateOnComplete || commands.length === 0) return
   extendClaim(context, row, Math.min(commands.length * exec.timeoutMs + inspectionMs, longestClaimMs))
@@ -102,7 +101,7 @@ const inspectionMs = 60_000
  * judged.
  * @throws task_not_found, invalid_transition, claim_required, claim_lost
  */
-export function applyJudgement(context: TaskContext, judged: Judged): Completion {
+export function applyJudgement(context: WorkspaceContext, judged: Judged): Completion {
   const {id, finisher, generation, evaluation} = judged
   const seen = requireRow(context, id)
   const earlier = earlierCompletion(context, seen, finisher)
@@ -124,12 +123,12 @@ export function applyJudgement(context: TaskContext, judged: Judged): Completion
 }
 
 /** The reply to an earlier request under the same claim, if there was one. */
-export function earlierCompletion(context: TaskContext, row: TaskRow, finisher: Finisher): Completion | undefined {
+export function earlierCompletion(context: WorkspaceContext, row: TaskRow, finisher: Finisher): Completion | undefined {
   const reply = earlierReply(row, finisher, 'complete')
   return reply === undefined ? undefined : ({...reply, task: requireTask(context, row.id)} as Completion)
 }
 
-function accept(context: TaskContext, row: TaskRow, judged: Judged): Completion {
+function accept(context: WorkspaceContext, row: TaskRow, judged: Judged): Completion {
   const {id, result} = judged
   const record = recordOf(judged, {outcome: 'completed'}, context.now())
   // An empty evaluation replaces that of an earlier attempt, which does not belong to this receipt.
@@ -156,7 +155,7 @@ const counters = {
 } as const
 
 function refuse(
-  context: TaskContext,
+  context: WorkspaceContext,
   row: TaskRow,
   judged: Judged,
   {gate, family}: NonNullable<Evaluation['blocking']>,
@@ -180,7 +179,7 @@ function refuse(
   return isExhausted ? {ok: false, outcome: 'failed', ...refusal} : {ok: true, outcome: 'requeued', ...refusal}
 }
 
-function emitGated(context: TaskContext, {id, agent_id}: TaskRow, record: RecordedEvaluation): void {
+function emitGated(context: WorkspaceContext, {id, agent_id}: TaskRow, record: RecordedEvaluation): void {
   const {outcome, gate, iteration, cap, gates, scan} = record
   appendEvent(context, {
     type: 'task_gated',

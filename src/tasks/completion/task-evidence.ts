@@ -1,5 +1,5 @@
 import {withoutUndefined} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task} from '../base/task.js'
 import {collectEvidence} from '../evidence/collect.js'
 import {readEvaluation} from '../evidence/evidence-rows.js'
@@ -13,7 +13,7 @@ import {type RecordedEvaluation, recordOf} from './record.js'
  * A task with its plan, the decision about its tests, the output of its command, and the latest evaluation of its gates.
  * @throws task_not_found
  */
-export function taskInDetail(context: TaskContext, id: number): Task {
+export function taskInDetail(context: WorkspaceContext, id: number): Task {
   const evaluation = readEvaluation<RecordedEvaluation>(context, id)
   return {...taskWithPlan(context, id, {output: true}), ...withoutUndefined({evaluation})}
 }
@@ -23,7 +23,7 @@ export function taskInDetail(context: TaskContext, id: number): Task {
  * @param output also include the output of its command
  * @throws task_not_found
  */
-export function taskWithPlan(context: TaskContext, id: number, {output = false} = {}): Task {
+export function taskWithPlan(context: WorkspaceContext, id: number, {output = false} = {}): Task {
   const task = output ? taskWithOutput(context, id) : requireTask(context, id)
   const plan = context.store.get<{plan_session_id: string; plan_node_id: string; plan_version: number}>(
     `SELECT plan_session_id, node_id AS plan_node_id, version AS plan_version FROM plan_node_tasks WHERE task_id = ?`,
@@ -39,7 +39,7 @@ export function taskWithPlan(context: TaskContext, id: number, {output = false} 
  * @throws task_not_found; the reason of the signal
  */
 export async function taskEvidence(
-  context: TaskContext,
+  context: WorkspaceContext,
   id: number,
   {signal}: {signal?: AbortSignal} = {},
 ): Promise<RecordedEvaluation> {

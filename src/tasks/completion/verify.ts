@@ -1,5 +1,5 @@
 import type {OrchVerifyV1} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {displayTask} from '../base/ids.js'
 import {readEvaluation} from '../evidence/evidence-rows.js'
 import {baselineOf} from '../evidence/inspector.js'
@@ -13,7 +13,7 @@ import type {RecordedEvaluation} from './record.js'
  * completion. Files that were changed later do not invalidate the receipt.
  * @throws task_not_found
  */
-export async function verifyTask(context: TaskContext, id: number): Promise<OrchVerifyV1> {
+export async function verifyTask(context: WorkspaceContext, id: number): Promise<OrchVerifyV1> {
   const row = requireRow(context, id)
   const evaluation = readEvaluation<RecordedEvaluation>(context, id)
   const evidence = evaluation?.outcome === 'completed' ? evaluation : emptyEvaluation

@@ -1,7 +1,6 @@
 import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext, TaskListener} from '../base/context.js'
-import {confidencePolicy} from '../base/policy.js'
+import {confidencePolicy, type TaskListener, type WorkspaceContext} from '../../workspace/index.js'
 import {appendEvent} from '../events/event-log.js'
 import {checkEnvelope, envelopePrefix} from './envelope.js'
 
@@ -39,18 +38,18 @@ export interface NewContextEntry {
   confidence?: number | undefined
 }
 
-const nowSecs = ({now}: Pick<TaskContext, 'now'>): number => Math.floor(now() / 1000)
+const nowSecs = ({now}: Pick<WorkspaceContext, 'now'>): number => Math.floor(now() / 1000)
 
 /** Entries that have not expired. */
 const current = 'repository_id = @repository AND (expires_at = 0 OR expires_at > @now)'
 
-const currentParams = (context: TaskContext) => ({repository: context.repositoryId, now: nowSecs(context)})
+const currentParams = (context: WorkspaceContext) => ({repository: context.repositoryId, now: nowSecs(context)})
 
 /**
  * Sets an entry, or replaces it. A context envelope is checked like one that is submitted with a task.
  * @throws context_invalid, context_full
  */
-export function setContext(context: TaskContext, entry: NewContextEntry): ContextEntry {
+export function setContext(context: WorkspaceContext, entry: NewContextEntry): ContextEntry {
   const {key, value, agentId, ttlSecs = 0, confidence} = entry
   const {minPersistConfidence: least} = confidencePolicy(context.config.socratesPolicy)
   const refuse = (fault: string): never => {
@@ -80,7 +79,10 @@ export function setContext(context: TaskContext, entry: NewContextEntry): Contex
 }
 
 /** Stores an entry that is known to be valid. @throws context_full */
-export function putContext(context: TaskContext, {key, value, agentId, ttlSecs = 0}: NewContextEntry): ContextEntry {
+export function putContext(
+  context: WorkspaceContext,
+  {key, value, agentId, ttlSecs = 0}: NewContextEntry,
+): ContextEntry {
   const {store, repositoryId} = context
   makeRoom(context, key)
   const set_at = nowSecs(context)
@@ -97,7 +99,7 @@ ON CONFLICT DO UPDATE SET agent_id = excluded.agent_id, value = excluded.value, 
 }
 
 /** If the store is full, removes the entry that expires first. @throws context_full if no entry expires */
-function makeRoom({store, repositoryId}: TaskContext, key: string): void {
+function makeRoom({store, repositoryId}: WorkspaceContext, key: string): void {
   const ofKey = [repositoryId, key]
   if (store.get('SELECT 1 FROM orch_context WHERE repository_id = ? AND key = ?', ofKey) !== undefined) return
   const count = store.get<{n: number}>('SELECT count(*) AS n FROM orch_context WHERE repository_id = ?', [repositoryId])
@@ -111,7 +113,7 @@ function makeRoom({store, repositoryId}: TaskContext, key: string): void {
 }
 
 /** The entry of a key; undefined if there is none or it has expired. */
-export const getContext = (context: TaskContext, key: string): ContextEntry | undefined =>
+export const getContext = (context: WorkspaceContext, key: string): ContextEntry | undefined =>
   context.store.get<ContextEntry>(
     `SELECT agent_id, value, expires_at, set_at FROM orch_context WHERE ${current} AND key = @key`,
     {...currentParams(context), key},
@@ -130,7 +132,7 @@ export interface ContextFilter {
 
 /** Entries in the order of their keys, with the beginning of their values. */
 export const listContext = (
-  context: TaskContext,
+  context: WorkspaceContext,
   {prefix = '', after = '', limit = 50}: ContextFilter = {},
 ): ListedContextEntry[] =>
   context.store.all<ListedContextEntry>(
@@ -143,7 +145,7 @@ ORDER BY key LIMIT @limit`,
 const reported = {entries: 100, valueLength: 200}
 
 /** The latest entries by key, with the beginning of their values. */
-export function reportContext(context: TaskContext): Record<string, ContextEntry> {
+export function reportContext(context: WorkspaceContext): Record<string, ContextEntry> {
   const rows = context.store.all<ContextEntry & {key: string}>(
     `SELECT key, agent_id, substr(value, 1, ${reported.valueLength}) AS value, expires_at, set_at FROM orch_context
 WHERE ${current} ORDER BY set_at DESC, key LIMIT ${reported.entries}`,
@@ -156,7 +158,7 @@ WHERE ${current} ORDER BY set_at DESC, key LIMIT ${reported.entries}`,
 const pruneSize = 1000
 
 /** Deletes expired entries, a limited number per call. Returns the number deleted. */
-export const pruneContext = (context: TaskContext): number =>
+export const pruneContext = (context: WorkspaceContext): number =>
   context.store.run(
     `DELETE FROM orch_context WHERE repository_id = @repository AND key IN (SELECT key FROM orch_context
   WHERE repository_id = @repository AND expires_at > 0 AND expires_at <= @now ORDER BY expires_at LIMIT ${pruneSize})`,

@@ -1,6 +1,6 @@
 import {contractSchema, isObject, plainViolations, type Schema} from '../../contracts/index.js'
 import {parseExactJson} from '../../files/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** Keys of the context store with the current context envelope of a session. */
 export const envelopePrefix = 'context_envelope:'
@@ -22,7 +22,7 @@ let schema: Schema | undefined
  */
 export function checkEnvelope(
   text: string,
-  {config, now}: Pick<TaskContext, 'config' | 'now'>,
+  {config, now}: Pick<WorkspaceContext, 'config' | 'now'>,
   refuse: (fault: string) => never,
 ): string[] {
   if (text.length > longestEnvelope)

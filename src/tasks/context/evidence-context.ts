@@ -1,6 +1,5 @@
 import {isObject, withoutUndefined} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
-import {confidenceFormula} from '../base/policy.js'
+import {confidenceFormula, type WorkspaceContext} from '../../workspace/index.js'
 import type {EvidenceContext} from '../gates/evidence.js'
 import {evidenceFromRetrieval} from '../gates/retrieval.js'
 import {getContext} from './context-store.js'
@@ -21,7 +20,7 @@ export interface EvidenceRow {
  * envelope is that of the task, else the current one of its session.
  */
 export function evidenceContextOf(
-  context: TaskContext,
+  context: WorkspaceContext,
   {id, session_id, request}: EvidenceRow,
 ): {context: EvidenceContext | undefined; envelopeText: string | undefined} {
   const {socrates_context, retrieval} = JSON.parse(request) as {socrates_context?: EvidenceContext; retrieval?: Members}
@@ -37,18 +36,18 @@ export function evidenceContextOf(
 }
 
 /** The evidence in the current context envelope of a session; undefined without an envelope. */
-export function evidenceOfSession(context: TaskContext, sessionId: string): EvidenceContext | undefined {
+export function evidenceOfSession(context: WorkspaceContext, sessionId: string): EvidenceContext | undefined {
   const text = sessionEnvelope(context, sessionId)
   const envelope = text === undefined ? undefined : objectIn(text)
   return envelope === undefined ? undefined : evidenceFromEnvelope(envelope)
 }
 
 /** The context envelope that was submitted with a task, as JSON text. */
-export const taskEnvelope = ({store}: Pick<TaskContext, 'store'>, taskId: number): string | undefined =>
+export const taskEnvelope = ({store}: Pick<WorkspaceContext, 'store'>, taskId: number): string | undefined =>
   store.get<{envelope: string | null}>('SELECT envelope FROM orch_task_evidence WHERE task_id = ?', [taskId])
     ?.envelope ?? undefined
 
-const sessionEnvelope = (context: TaskContext, sessionId: string): string | undefined =>
+const sessionEnvelope = (context: WorkspaceContext, sessionId: string): string | undefined =>
   getContext(context, envelopeKey(sessionId))?.value
 
 function objectIn(text: string): Members | undefined {

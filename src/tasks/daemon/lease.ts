@@ -2,7 +2,7 @@ import os from 'node:os'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {processStart} from '../../process/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {isHeld, type LeaseRow, leaseTtlMs, leaseName as name, readLease} from '../base/daemon-lease.js'
 import {appendEvent} from '../events/event-log.js'
 
@@ -14,12 +14,12 @@ export class DaemonLease {
   /** Interval between two renewals, ms. */
   static readonly renewalMs = 3000
 
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #holder: string
   /** Fencing token of the term. */
   readonly fence: number
 
-  constructor(context: TaskContext, {holder, fence}: Pick<LeaseRow, 'holder' | 'fence'>) {
+  constructor(context: WorkspaceContext, {holder, fence}: Pick<LeaseRow, 'holder' | 'fence'>) {
     this.#context = context
     this.#holder = holder
     this.fence = fence
@@ -88,7 +88,7 @@ export class DaemonLease {
  * with an impossibly late end counts as over: the clock was set back.
  * @throws daemon_running
  */
-export function takeLease(context: TaskContext, holder: string): DaemonLease {
+export function takeLease(context: WorkspaceContext, holder: string): DaemonLease {
   const {store, repositoryId, now} = context
   return store.transaction(() => {
     const current = readLease(context)

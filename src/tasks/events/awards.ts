@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {readState, writeState} from '../base/state.js'
 import type {OrchestratorEvent} from './event.js'
 import {readEvents} from './event-log.js'
@@ -27,7 +27,7 @@ const tooAgreeable = /\b(over-?agreeable|sycophan\w*|agreed? (?:too|with everyth
  * sycophantic agent; an unjustified doubt is recorded. Each event counts only once, even if this runs repeatedly or in
  * several processes.
  */
-export function awardForResolutions(context: TaskContext): void {
+export function awardForResolutions(context: WorkspaceContext): void {
   const {store, repositoryId, now} = context
   const since = readState(context, 'awards_cursor') ?? 0
   const events = readEvents(context, {since, types: ['task_resolved']})
@@ -50,7 +50,7 @@ function awardsFor(validated: boolean, report: string): Award['award'][] {
 }
 
 /** The awards of a task, oldest first. */
-export const awardsOf = ({store, repositoryId}: TaskContext, taskId: number): Award[] =>
+export const awardsOf = ({store, repositoryId}: WorkspaceContext, taskId: number): Award[] =>
   store.all<Award>(
     `SELECT task_id, agent_id, award, points, report, awarded_at_ms FROM orch_awards
 WHERE repository_id = ? AND task_id = ? ORDER BY id`,

@@ -1,5 +1,5 @@
 import {emitsCosts} from '../../telemetry/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {appendEvent} from './event-log.js'
 
 /** Tokens and cost in US dollars of a model call. */
@@ -13,7 +13,7 @@ export interface Usage {
 
 /** Emits the cost of a model call as an event, if enabled. @param subject the task and agent that made the call, if any */
 export function emitCost(
-  context: TaskContext,
+  context: WorkspaceContext,
   {provider, model, inputTokens, outputTokens, costUsd}: Usage,
   subject: {task_id?: number; agent_id?: number} = {},
 ): void {

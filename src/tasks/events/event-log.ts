@@ -1,10 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {withoutNulls} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {EventRecord, EventType, OrchestratorEvent} from './event.js'
 
 /** Writes an event in the transaction of the change it describes. Returns its id. */
-export function appendEvent({store, repositoryId, now}: TaskContext, event: OrchestratorEvent): number {
+export function appendEvent({store, repositoryId, now}: WorkspaceContext, event: OrchestratorEvent): number {
   const {type, ...payload} = event
   const {task_id: taskId = null, agent_id: agentId = null} = event as {task_id?: number; agent_id?: number}
   const {lastInsertRowid} = store.run(
@@ -44,7 +44,7 @@ const isSelected = `e.id > @since AND e.repository_id = @repository AND (@task I
 
 /** Events in order, oldest first. */
 export function readEvents(
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   {since = 0, types = [], taskId, limit = pageSize, latest}: EventFilter = {},
 ): EventRecord[] {
   const rows = store.all<EventRow>(
@@ -77,14 +77,14 @@ function toRecord({id, timestamp_ms, type, payload, ...ids}: EventRow): EventRec
 }
 
 /** Id of the latest event, or 0. */
-export const lastEventId = ({store}: TaskContext): number =>
+export const lastEventId = ({store}: WorkspaceContext): number =>
   store.get<{id: number}>('SELECT coalesce(max(id), 0) AS id FROM orch_events')?.id ?? 0
 
 /**
  * From where a follower of events continues. An id above that of the newest event is from another store, so only new
  * events follow.
  */
-export const resumeEvents = ({store}: TaskContext, since: number): number =>
+export const resumeEvents = ({store}: WorkspaceContext, since: number): number =>
   Math.min(since, store.get<{id: number}>("SELECT seq AS id FROM sqlite_sequence WHERE name = 'orch_events'")?.id ?? 0)
 
 /** Interval between polls for new events, ms. */
@@ -92,7 +92,7 @@ const pollMs = 100
 
 /** Yields events after `since` as they are written; ends when the signal aborts. */
 export async function* followEvents(
-  context: TaskContext,
+  context: WorkspaceContext,
   filter: EventFilter,
   signal: AbortSignal,
 ): AsyncGenerator<EventRecord> {
@@ -116,7 +116,7 @@ const pruneSize = 1000
 const dayMs = 86_400_000
 
 /** Deletes events older than `days` days, oldest first, a limited number per call. Returns the number deleted. */
-export const pruneEvents = ({store, repositoryId, now}: TaskContext, days: number): number =>
+export const pruneEvents = ({store, repositoryId, now}: WorkspaceContext, days: number): number =>
   store.run(
     `DELETE FROM orch_events WHERE id IN (SELECT id FROM (
   SELECT id, timestamp_ms FROM orch_events e WHERE repository_id = ?

@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task} from '../base/task.js'
 
 export type LineageKind = 'task_submitted' | 'task_completed' | 'task_failed' | 'task_delegated' | 'planning_routed'
@@ -11,7 +11,7 @@ export type PlanLineageKind =
 type Subject = Pick<Task, 'id' | 'agent_id' | 'session_id' | 'journey_id' | 'thread_id' | 'trace_id' | 'correlation_id'>
 
 /** Records a task event, with its plan, in the long-term lineage; does nothing if lineage is off. */
-export function appendLineage(context: TaskContext, kind: LineageKind, task: Subject, facts: object = {}): void {
+export function appendLineage(context: WorkspaceContext, kind: LineageKind, task: Subject, facts: object = {}): void {
   const {store, repositoryId, now, config} = context
   if (config.lineageOff) return
   const {id, agent_id, session_id, journey_id, thread_id, trace_id, correlation_id} = task
@@ -34,7 +34,7 @@ VALUES (@repository, @kind, @task, @agent, @session, (SELECT plan_session_id FRO
 
 /** Adds the plan of a task to its submission record, which has already been written. */
 export function linkLineage(
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   taskId: number,
   {plan_session_id, node_id}: {plan_session_id: string; node_id: string},
 ): void {
@@ -50,7 +50,7 @@ const noTask = 0
 
 /** Records a plan event in the long-term lineage; does nothing if lineage is off. */
 export function appendPlanLineage(
-  {store, repositoryId, now, config}: TaskContext,
+  {store, repositoryId, now, config}: WorkspaceContext,
   kind: PlanLineageKind,
   {plan_session_id, origin_session_id}: {plan_session_id: string; origin_session_id: string | null},
   facts: object,

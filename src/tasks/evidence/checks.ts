@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
 import {runTemplate} from '../../exec/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task} from '../base/task.js'
 import type {CheckResult} from '../gates/evidence.js'
 import {readOutput} from '../lifecycle/output.js'
@@ -25,7 +25,7 @@ export interface CheckRun {
  * @throws the reason of the signal
  */
 export async function runChecks(
-  {config, root, now}: TaskContext,
+  {config, root, now}: WorkspaceContext,
   task: Task,
   names: readonly string[],
   {signal = new AbortController().signal, onStart}: CheckRun,
@@ -69,7 +69,7 @@ interface ExecRow {
  * The latest runs of command templates as tasks since a time. Runs with parameters are omitted: the parameters, which
  * an agent chooses, may leave out what a check is for.
  */
-export function observedChecks(context: TaskContext, names: readonly string[], sinceMs: number): CheckResult[] {
+export function observedChecks(context: WorkspaceContext, names: readonly string[], sinceMs: number): CheckResult[] {
   return names.flatMap((check) => {
     const row = context.store.get<ExecRow>(
       `SELECT id, status, status_reason, result, started_at_ms, finished_at_ms FROM orch_tasks

@@ -1,10 +1,9 @@
 import type {ManifestEntry} from '../../contracts/index.js'
+import {confidencePolicy, scanConfidence, type WorkspaceContext} from '../../workspace/index.js'
 import {capabilitiesOf} from '../agents/agent-rows.js'
 import {completionTrustOf, reliabilityOfAgent} from '../agents/trust.js'
-import type {TaskContext} from '../base/context.js'
 import type {Finding} from '../base/finding.js'
 import {displayTask} from '../base/ids.js'
-import {confidencePolicy, scanConfidence} from '../base/policy.js'
 import type {TaskResult} from '../base/task.js'
 import {evidenceContextOf} from '../context/evidence-context.js'
 import {noHarness} from '../gates/dropped-items.js'
@@ -32,7 +31,7 @@ export interface Collected {
  * @throws the reason of the signal
  */
 export async function collectEvidence(
-  context: TaskContext,
+  context: WorkspaceContext,
   row: TaskRow,
   result: TaskResult | undefined,
   {runsChecks = false, ...run}: CheckRun & {runsChecks?: boolean} = {},
@@ -75,7 +74,7 @@ export async function collectEvidence(
 }
 
 /** The first claim of the task. Later claims continue its work, so what was written in between counts as its work. */
-function workStart(context: TaskContext, {id, started_at_ms: started}: TaskRow): number {
+function workStart(context: WorkspaceContext, {id, started_at_ms: started}: TaskRow): number {
   const known = readEvaluation<{since_ms: number}>(context, id)?.since_ms ?? readBaseline(context, id)?.taken_at_ms
   return known ?? started ?? context.now()
 }
@@ -87,7 +86,7 @@ interface Claims {
 }
 
 function otherChecks(
-  context: TaskContext,
+  context: WorkspaceContext,
   task: CompletionEvidence['task'],
   {attestation, harness, sinceMs}: Claims,
 ): CheckResult[] {
@@ -114,7 +113,7 @@ interface Observed {
 const mostNamed = 20
 
 async function observeFiles(
-  context: TaskContext,
+  context: WorkspaceContext,
   row: TaskRow,
   {attestation, harness, sinceMs}: Claims,
   signal: AbortSignal | undefined,
@@ -213,7 +212,7 @@ function unattributed({others, isPartial}: Inspected, holders: ReadonlyMap<strin
 }
 
 /** Files that other tasks write which ran at the same time, with the task. */
-function otherTasksWith({store, repositoryId}: TaskContext, taskId: number, sinceMs: number): Map<string, number> {
+function otherTasksWith({store, repositoryId}: WorkspaceContext, taskId: number, sinceMs: number): Map<string, number> {
   const rows = store.all<{id: number; path: string}>(
     `SELECT t.id, f.value ->> 'path' AS path FROM orch_tasks t, json_each(t.file_manifest) f
 WHERE t.repository_id = @repository AND t.id <> @task AND t.file_manifest <> '[]' AND f.value ->> 'access' = 'write'
@@ -224,7 +223,7 @@ WHERE t.repository_id = @repository AND t.id <> @task AND t.file_manifest <> '[]
 }
 
 /** Approvals by persons; those through the tool server come from a model. */
-function approvalsOf({store}: TaskContext, taskId: number): {by: string}[] {
+function approvalsOf({store}: WorkspaceContext, taskId: number): {by: string}[] {
   return store
     .all<{by: string | null}>(
       "SELECT payload ->> 'by' AS by FROM orch_events WHERE task_id = ? AND type = 'task_approved' ORDER BY id",
@@ -233,7 +232,7 @@ function approvalsOf({store}: TaskContext, taskId: number): {by: string}[] {
     .flatMap(({by}) => (by === null ? [] : [{by}]))
 }
 
-function blocksLowConfidence({store}: TaskContext, agentId: number): boolean {
+function blocksLowConfidence({store}: WorkspaceContext, agentId: number): boolean {
   const row = store.get<{capabilities: string}>('SELECT capabilities FROM orch_agents WHERE id = ?', [agentId])
   return row !== undefined && capabilitiesOf(row).is_low_confidence_bypass_blocked === true
 }

@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {BaselineFile} from './inspect.js'
 
 /** The state of the listed files of a task at its first claim. */
@@ -9,7 +9,7 @@ export interface Baseline {
 }
 
 /** Stores a baseline, unless the task has one: later claims continue the same work. */
-export function storeBaseline({store, repositoryId}: TaskContext, taskId: number, baseline: Baseline): void {
+export function storeBaseline({store, repositoryId}: WorkspaceContext, taskId: number, baseline: Baseline): void {
   store.run(
     `INSERT INTO orch_task_evidence (task_id, repository_id, baseline) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET baseline = coalesce(baseline, excluded.baseline)`,
@@ -17,7 +17,7 @@ ON CONFLICT DO UPDATE SET baseline = coalesce(baseline, excluded.baseline)`,
   )
 }
 
-export const readBaseline = ({store}: TaskContext, taskId: number): Baseline | undefined =>
+export const readBaseline = ({store}: WorkspaceContext, taskId: number): Baseline | undefined =>
   parsed(
     store.get<{json: string | null}>('SELECT baseline AS json FROM orch_task_evidence WHERE task_id = ?', [taskId]),
   )
@@ -26,7 +26,11 @@ const parsed = <T>(row: {json: string | null} | undefined): T | undefined =>
   row?.json == null ? undefined : (JSON.parse(row.json) as T)
 
 /** Stores the latest evaluation of a task. */
-export function storeEvaluation({store, repositoryId, now}: TaskContext, taskId: number, evaluation: object): void {
+export function storeEvaluation(
+  {store, repositoryId, now}: WorkspaceContext,
+  taskId: number,
+  evaluation: object,
+): void {
   store.run(
     `INSERT INTO orch_task_evidence (task_id, repository_id, evaluation, evaluated_at_ms) VALUES (?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET evaluation = excluded.evaluation, evaluated_at_ms = excluded.evaluated_at_ms`,
@@ -34,7 +38,7 @@ ON CONFLICT DO UPDATE SET evaluation = excluded.evaluation, evaluated_at_ms = ex
   )
 }
 
-export const readEvaluation = <T>({store}: TaskContext, taskId: number): T | undefined =>
+export const readEvaluation = <T>({store}: WorkspaceContext, taskId: number): T | undefined =>
   parsed(
     store.get<{json: string | null}>('SELECT evaluation AS json FROM orch_task_evidence WHERE task_id = ?', [taskId]),
   )

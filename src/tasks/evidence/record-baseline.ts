@@ -1,10 +1,10 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task} from '../base/task.js'
 import {readBaseline, storeBaseline} from './evidence-rows.js'
 import {baselineOf} from './inspector.js'
 
 /** Records the state of the files that a started task writes, unless an earlier run did. */
-export async function recordBaseline(context: TaskContext, task: Task): Promise<void> {
+export async function recordBaseline(context: WorkspaceContext, task: Task): Promise<void> {
   const paths = task.file_manifest.flatMap(({path, access}) => (access === 'write' ? [path] : []))
   if (paths.length === 0 || readBaseline(context, task.id) !== undefined) return
   const files = await baselineOf(context.root, paths)

@@ -1,6 +1,5 @@
-import type {OrchestratorConfig} from '../base/config.js'
+import type {OrchestratorConfig, SocratesThresholds} from '../../workspace/index.js'
 import type {Finding} from '../base/finding.js'
-import type {SocratesThresholds} from '../base/policy.js'
 import type {ApprovalTier, Task} from '../base/task.js'
 
 /**

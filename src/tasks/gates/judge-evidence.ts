@@ -1,5 +1,5 @@
 import {excerpt} from '../../errors/index.js'
-import {confidenceFormula as formula, type SocratesThresholds} from '../base/policy.js'
+import {confidenceFormula as formula, type SocratesThresholds} from '../../workspace/index.js'
 import type {EvidenceContext} from './evidence.js'
 
 export type ConfidenceBand = 'low' | 'medium' | 'high'

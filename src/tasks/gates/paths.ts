@@ -1,5 +1,5 @@
 import {posix, sep} from 'node:path'
-import {matchesGlob} from '../base/glob.js'
+import {matchesGlob} from '../../workspace/index.js'
 
 /** Normalises a path relative to the workspace root, for comparison: `./src//a.ts` becomes `src/a.ts`. */
 export function comparablePath(path: string): string {

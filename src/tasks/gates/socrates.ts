@@ -1,5 +1,5 @@
+import {strictConfidence} from '../../workspace/index.js'
 import type {Finding} from '../base/finding.js'
-import {strictConfidence} from '../base/policy.js'
 import {citationsOf} from './citations.js'
 import type {CompletionEvidence} from './evidence.js'
 import {error, info, warning} from './findings.js'

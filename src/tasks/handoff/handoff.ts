@@ -1,10 +1,9 @@
 import type {ManifestEntry} from '../../contracts/index.js'
 import {excerpt, SvcError} from '../../errors/index.js'
+import {hardCapabilities, type WorkspaceContext} from '../../workspace/index.js'
 import {type AgentRow, capabilitiesOf, requireAnyAgent} from '../agents/agent-rows.js'
 import {checkScope, deniedByScope} from '../agents/scope.js'
 import {observeHandoff} from '../agents/standing.js'
-import {hardCapabilities} from '../base/capabilities.js'
-import type {TaskContext} from '../base/context.js'
 import {displayTask} from '../base/ids.js'
 import type {Task} from '../base/task.js'
 import {parseObject} from '../context/envelope.js'
@@ -51,7 +50,7 @@ const mostHandoffs = 5
  * fails the task, because the agents pass it around.
  * @throws task_not_found, agent_not_found, claim_required, stale_handoff, handoff_invariant, usage
  */
-export const handoffTask = (context: TaskContext, handoff: Handoff): HandoffResult =>
+export const handoffTask = (context: WorkspaceContext, handoff: Handoff): HandoffResult =>
   context.store.transaction(() => {
     const row = requireRow(context, handoff.task_id)
     const sender = requireAnyAgent(context, handoff.from_agent_id)
@@ -100,7 +99,7 @@ function requireHolder(row: TaskRow, sender: AgentRow, generation: number | unde
 }
 
 /** What the receiver owes: at least what the task owes. @throws handoff_invariant, usage */
-function mergedHarness(context: TaskContext, row: TaskRow, json: string | undefined): Harness | undefined {
+function mergedHarness(context: WorkspaceContext, row: TaskRow, json: string | undefined): Harness | undefined {
   if (json === undefined) return undefined
   const refuse = (fault: string): never => {
     throw new SvcError('usage', {reason: `The hand-over cannot be accepted: ${fault}.`})
@@ -121,7 +120,7 @@ function readEnvelope(json: string | undefined): string | undefined {
   return json
 }
 
-function reasonsAgainst(context: TaskContext, row: TaskRow, receiver: AgentRow, handoff: Handoff): string[] {
+function reasonsAgainst(context: WorkspaceContext, row: TaskRow, receiver: AgentRow, handoff: Handoff): string[] {
   const {name, state, kind} = receiver
   const {capability_requirements: needs} = JSON.parse(row.request) as TaskRequest
   const capabilities = capabilitiesOf(receiver)
@@ -143,7 +142,7 @@ interface Agreed {
 }
 
 /** A blocked task keeps its status: a hand-over replaces neither its dependencies nor its approval. */
-function moveToReceiver(context: TaskContext, row: TaskRow, receiver: AgentRow, {handoff, harness}: Agreed): void {
+function moveToReceiver(context: WorkspaceContext, row: TaskRow, receiver: AgentRow, {handoff, harness}: Agreed): void {
   const status = row.status === 'InProgress' ? 'Queued' : row.status
   const count = row.handoff_count + 1
   moveTask(context, row, status, {
@@ -191,7 +190,7 @@ function handoffBlock(
   ].join('\n')
 }
 
-function writeEnvelope({store, repositoryId}: TaskContext, taskId: number, envelope: string): void {
+function writeEnvelope({store, repositoryId}: WorkspaceContext, taskId: number, envelope: string): void {
   store.run(
     `INSERT INTO orch_task_evidence (task_id, repository_id, envelope) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET envelope = excluded.envelope`,
@@ -200,7 +199,7 @@ ON CONFLICT DO UPDATE SET envelope = excluded.envelope`,
 }
 
 /** Fails a task that agents pass around; this does not count as a failure of the agent that has it. */
-function failLoop(context: TaskContext, row: TaskRow): void {
+function failLoop(context: WorkspaceContext, row: TaskRow): void {
   // A queued task has no transition to Failed: it fails as a run that ends at once.
   if (row.status === 'Queued') moveTask(context, row, 'InProgress', {claim_generation: row.claim_generation + 1})
   failRow(context, requireRow(context, row.id), 'handoff_loop', false)

@@ -1,7 +1,6 @@
 import {appendJsonLine} from '../../files/index.js'
 import {logger} from '../../log/index.js'
-import type {TaskContext} from '../base/context.js'
-import type {HiddenChecks} from '../base/hidden-checks.js'
+import type {HiddenChecks, WorkspaceContext} from '../../workspace/index.js'
 import {announceHiddenChecks} from '../base/hidden-reader.js'
 import type {DaemonLease} from '../daemon/lease.js'
 import {answerHiddenRequest, type HiddenRequest, openHiddenRequests} from './requests.js'
@@ -12,13 +11,13 @@ import {clearCopies, runHiddenChecks} from './run-checks.js'
  * what failed is written to the log of the user only.
  */
 export class HiddenRuns {
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #lease: DaemonLease
   readonly #runs = new Map<string, Promise<void>>()
   readonly #stopping = new AbortController()
   #announced: HiddenChecks | undefined
 
-  constructor(context: TaskContext, lease: DaemonLease) {
+  constructor(context: WorkspaceContext, lease: DaemonLease) {
     this.#context = context
     this.#lease = lease
     this.#announce()

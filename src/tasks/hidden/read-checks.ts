@@ -4,8 +4,7 @@ import type {HiddenCheck} from '../../config/index.js'
 import {SvcError} from '../../errors/index.js'
 import {isWithin} from '../../files/index.js'
 import {inheritedEnvironment, runInGroup} from '../../process/index.js'
-import type {OrchestratorConfig} from '../base/config.js'
-import type {HiddenChecks, HiddenFile, LoadedCheck} from '../base/hidden-checks.js'
+import type {HiddenChecks, HiddenFile, LoadedCheck, OrchestratorConfig} from '../../workspace/index.js'
 
 /** Maximum size of the files of all checks together, bytes; they are kept in memory. */
 const mostBytes = 64 * 2 ** 20

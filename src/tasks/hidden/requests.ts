@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {hasHiddenChecks, requireHiddenChecksRead} from '../base/hidden-reader.js'
 import {displayTask} from '../base/ids.js'
 import type {Task} from '../base/task.js'
@@ -30,7 +30,7 @@ const extendEveryMs = 10_000
  * @throws hidden_checks_unread, claim_lost; the reason of the signal
  */
 export async function awaitHiddenChecks(
-  context: TaskContext,
+  context: WorkspaceContext,
   row: TaskRow,
   signal: AbortSignal | undefined,
 ): Promise<boolean | undefined> {
@@ -57,7 +57,7 @@ ON CONFLICT DO UPDATE SET hidden_request = excluded.hidden_request, hidden_passe
   }
 }
 
-function answerOf({store}: TaskContext, taskId: number, request: string): boolean | undefined {
+function answerOf({store}: WorkspaceContext, taskId: number, request: string): boolean | undefined {
   const answer = store.get<{passed: number | null}>(
     'SELECT hidden_passed AS passed FROM orch_task_evidence WHERE task_id = ? AND hidden_request = ?',
     [taskId, request],
@@ -66,7 +66,7 @@ function answerOf({store}: TaskContext, taskId: number, request: string): boolea
 }
 
 /** A task that was cancelled, doubted or given to another worker gets no answer. @throws claim_lost */
-function requireUnchanged(context: TaskContext, {id, claim_generation: generation}: TaskRow): void {
+function requireUnchanged(context: WorkspaceContext, {id, claim_generation: generation}: TaskRow): void {
   const now = requireRow(context, id)
   if (now.status !== 'InProgress' || now.claim_generation !== generation)
     throw new SvcError('claim_lost', {
@@ -79,7 +79,7 @@ function requireUnchanged(context: TaskContext, {id, claim_generation: generatio
 
 /** Extends a client's claim. */
 export function extendClaim(
-  {store, now}: TaskContext,
+  {store, now}: WorkspaceContext,
   {id, claim_generation: generation, claim_expires_ms: expires}: TaskRow,
   ms: number,
 ): void {
@@ -95,7 +95,7 @@ WHERE id = ? AND status = 'InProgress' AND claim_generation = ?`,
  * True if the task only runs a check of the gates or of an unfinished task: its exit status is evidence for other work,
  * which may not be finished.
  */
-function isCheckRun({store, repositoryId, config}: TaskContext, {exec}: Task): boolean {
+function isCheckRun({store, repositoryId, config}: WorkspaceContext, {exec}: Task): boolean {
   if (exec === undefined || Object.keys(exec.params).length > 0) return false
   if (config.behavioralGateCommand.includes(exec.template)) return true
   const rows = store.all<{harness: string}>(
@@ -113,7 +113,7 @@ WHERE repository_id = ? AND status = 'InProgress' AND request ->> '$.harness' IS
 }
 
 /** Requests without an answer. */
-export const openHiddenRequests = ({store, repositoryId}: TaskContext): HiddenRequest[] =>
+export const openHiddenRequests = ({store, repositoryId}: WorkspaceContext): HiddenRequest[] =>
   store.all<HiddenRequest>(
     `SELECT e.task_id, e.hidden_request AS request FROM orch_task_evidence e JOIN orch_tasks t ON t.id = e.task_id
 WHERE t.repository_id = ? AND t.status = 'InProgress' AND e.hidden_request IS NOT NULL AND e.hidden_passed IS NULL`,
@@ -121,7 +121,11 @@ WHERE t.repository_id = ? AND t.status = 'InProgress' AND e.hidden_request IS NO
   )
 
 /** Stores the answer to a request, unless a later one has replaced it. */
-export function answerHiddenRequest({store}: TaskContext, {task_id, request}: HiddenRequest, passed: boolean): void {
+export function answerHiddenRequest(
+  {store}: WorkspaceContext,
+  {task_id, request}: HiddenRequest,
+  passed: boolean,
+): void {
   store.run('UPDATE orch_task_evidence SET hidden_passed = ? WHERE task_id = ? AND hidden_request = ?', [
     passed ? 1 : 0,
     task_id,

@@ -14,8 +14,7 @@ import {
   runInGroup,
   userIds,
 } from '../../process/index.js'
-import type {TaskContext} from '../base/context.js'
-import type {HiddenChecks, LoadedCheck} from '../base/hidden-checks.js'
+import type {HiddenChecks, LoadedCheck, WorkspaceContext} from '../../workspace/index.js'
 
 /** The result of a check for the log of the user. */
 export interface HiddenResult {
@@ -30,7 +29,7 @@ export interface HiddenResult {
 /** Characters of output to keep, from its end. */
 const keptCharacters = 4000
 
-type Workspace = Pick<TaskContext, 'root' | 'repositoryId' | 'config'>
+type Workspace = Pick<WorkspaceContext, 'root' | 'repositoryId' | 'config'>
 
 /**
  * Runs hidden checks, one after another until one fails, each on its own copy of the workspace: the code that one check

@@ -1,5 +1,5 @@
 import type {ManifestEntry} from '../../contracts/index.js'
-import {priorities} from '../base/vocabulary.js'
+import {priorities} from '../../workspace/index.js'
 import {writesOf} from '../locks.js'
 import type {TaskRow} from './task-rows.js'
 

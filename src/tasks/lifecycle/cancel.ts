@@ -1,6 +1,6 @@
 import {type ManifestEntry, withoutUndefined} from '../../contracts/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {recordVerdict, type Submitter} from '../attention/review.js'
-import type {TaskContext} from '../base/context.js'
 import {appendEvent} from '../events/event-log.js'
 import {appendLineage} from '../events/lineage.js'
 import {forgetAffinity, releaseLocks, writesOf} from '../locks.js'
@@ -20,7 +20,7 @@ export interface CancelOptions {
  * Cancels a task; its dependants fail. The process that runs it finds out because its claim is no longer valid.
  * @throws invalid_transition
  */
-export function cancelRow(context: TaskContext, found: TaskRow, {reason, by}: CancelOptions = {}): void {
+export function cancelRow(context: WorkspaceContext, found: TaskRow, {reason, by}: CancelOptions = {}): void {
   // The resolution agent holds only doubted tasks.
   const row = found.status === 'Doubted' ? giveBack(context, found, formerAgent(found)) : found
   if (by === 'person' && row.status === 'BlockedOnApproval') recordVerdict(context, attentionSubject(row), 'rejected')
@@ -39,18 +39,18 @@ export function cancelRow(context: TaskContext, found: TaskRow, {reason, by}: Ca
 }
 
 /** Releases the locks of a task that did not complete, and its agent's affinity to the files. */
-export function giveUpFiles(context: TaskContext, row: TaskRow): void {
+export function giveUpFiles(context: WorkspaceContext, row: TaskRow): void {
   releaseLocks(context, row.id)
   forgetAffinity(context, formerAgent(row), writesOf(JSON.parse(row.file_manifest) as ManifestEntry[]))
 }
 
 /** Fails all tasks that depend, directly or indirectly, on a task that will never complete. */
-export function failDependants(context: TaskContext, id: number): void {
+export function failDependants(context: WorkspaceContext, id: number): void {
   for (const {id: doomed, because} of doomedBy(context, id)) failWaiting(context, requireRow(context, doomed), because)
 }
 
 /** Fails a task that never started; this does not count against its agent. */
-export function failWaiting(context: TaskContext, row: TaskRow, because: number): void {
+export function failWaiting(context: WorkspaceContext, row: TaskRow, because: number): void {
   const reason = dependencyFailed(because)
   moveTask(context, row, 'Failed', {status_reason: reason})
   giveUpFiles(context, row)

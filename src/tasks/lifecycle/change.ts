@@ -1,11 +1,10 @@
 import {userInfo} from 'node:os'
 import type {ManifestEntry} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
+import {notify, type Priority, priorities, type WorkspaceContext} from '../../workspace/index.js'
 import {recordVerdict} from '../attention/review.js'
-import {notify, type TaskContext} from '../base/context.js'
 import {displayTask, questionOfReason} from '../base/ids.js'
 import type {Task} from '../base/task.js'
-import {type Priority, priorities} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import {isDue, reserveWrites} from '../locks.js'
 import {attentionSubject} from './attention-subject.js'
@@ -21,7 +20,7 @@ import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.
  *   failed dependency
  * @throws task_not_found, invalid_transition, plan_step_replaced, dependency_failed, lock_conflict
  */
-export function retryTask(context: TaskContext, id: number, {dependants = false} = {}): Task[] {
+export function retryTask(context: WorkspaceContext, id: number, {dependants = false} = {}): Task[] {
   return context.store.transaction(() => {
     retryRow(context, requireRow(context, id))
     const retried = new Set([id])
@@ -41,7 +40,7 @@ export function retryTask(context: TaskContext, id: number, {dependants = false}
 const least = (ids: ReadonlySet<number>): number | undefined => (ids.size === 0 ? undefined : Math.min(...ids))
 
 /** @throws invalid_transition, plan_step_replaced, dependency_failed, lock_conflict */
-function retryRow(context: TaskContext, row: TaskRow): void {
+function retryRow(context: WorkspaceContext, row: TaskRow): void {
   requireStatus(row, ['Failed', 'Cancelled'], 'Queued')
   notify(context, 'taskReopening', {taskId: row.id})
   const open = reopenDependencies(context, row.id)
@@ -72,7 +71,7 @@ function retryRow(context: TaskContext, row: TaskRow): void {
 }
 
 /** True for a task that needs an approval before it starts, has none, and was never started. */
-function lacksConsent({store}: TaskContext, {id, started_at_ms, approval_tier: tier, request}: TaskRow): boolean {
+function lacksConsent({store}: WorkspaceContext, {id, started_at_ms, approval_tier: tier, request}: TaskRow): boolean {
   const {requires_approval} = JSON.parse(request) as {requires_approval?: boolean}
   if (started_at_ms !== null || !(requires_approval === true || (tier !== null && tier !== 'auto_approve')))
     return false
@@ -80,7 +79,7 @@ function lacksConsent({store}: TaskContext, {id, started_at_ms, approval_tier: t
 }
 
 /** Tasks that failed because a dependency failed. */
-const failedDependants = ({store}: TaskContext, id: number): number[] =>
+const failedDependants = ({store}: WorkspaceContext, id: number): number[] =>
   store
     .all<{id: number}>(
       `SELECT t.id FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.task_id
@@ -90,10 +89,10 @@ WHERE d.depends_on = ? AND t.status = 'Failed' AND t.status_reason LIKE 'depende
     .map((row) => row.id)
 
 /** True if all dependencies can still complete. */
-const mayRetry = (context: TaskContext, id: number): boolean => lostDependency(context, id) === undefined
+const mayRetry = (context: WorkspaceContext, id: number): boolean => lostDependency(context, id) === undefined
 
 /** @throws lock_conflict */
-function lockAgain(context: TaskContext, row: TaskRow): void {
+function lockAgain(context: WorkspaceContext, row: TaskRow): void {
   if (isDue(context, row.start_after_ms)) reserveWrites(context, row, JSON.parse(row.file_manifest) as ManifestEntry[])
 }
 
@@ -101,7 +100,7 @@ function lockAgain(context: TaskContext, row: TaskRow): void {
  * Changes the priority of a waiting task, and with it its place in the queue. Running tasks are never moved.
  * @throws task_not_found, invalid_transition
  */
-export function reorderTask(context: TaskContext, id: number, priority: Priority): Task {
+export function reorderTask(context: WorkspaceContext, id: number, priority: Priority): Task {
   return context.store.transaction(() => {
     const row = requireRow(context, id)
     requireStatus(row, ['Queued', 'Blocked', 'BlockedOnApproval'], 'Queued')
@@ -124,7 +123,7 @@ const isReviewable = ({status, approval_tier: tier, claim_generation: claims}: T
  * @param by name of the person; undefined if no person has approved
  * @throws task_not_found, invalid_transition, question_pending, lock_conflict, approval_blocked; usage if the name is blank
  */
-export function approveTask(context: TaskContext, id: number, by?: string): Task {
+export function approveTask(context: WorkspaceContext, id: number, by?: string): Task {
   return context.store.transaction(() => {
     const row = requireRow(context, id)
     if (by?.trim() === '') throw new SvcError('usage', {reason: 'The name of the person who approves is blank.'})
@@ -144,7 +143,7 @@ export function approveTask(context: TaskContext, id: number, by?: string): Task
 }
 
 /** Queues a task that waits for approval. @throws invalid_transition, question_pending, lock_conflict */
-function release(context: TaskContext, row: TaskRow): void {
+function release(context: WorkspaceContext, row: TaskRow): void {
   requireStatus(row, ['BlockedOnApproval'], 'Queued')
   const question = questionOfReason(row.status_reason)
   if (question !== undefined) throw new SvcError('question_pending', {subject: displayTask(row.id), question})

@@ -1,9 +1,8 @@
 import {SvcError} from '../../errors/index.js'
+import type {AgentActivity, WorkspaceContext} from '../../workspace/index.js'
 import {requireAgent} from '../agents/agent-rows.js'
-import type {TaskContext} from '../base/context.js'
 import {requireHiddenChecksRead} from '../base/hidden-reader.js'
 import {displayTask} from '../base/ids.js'
-import type {AgentActivity} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import {type Started, startExternal} from './dispatch.js'
 import {requireNotStopped} from './emergency-stop.js'
@@ -17,7 +16,7 @@ const missedHeartbeats = 4
 export const longestClaimMs = 3_600_000
 
 /** How long a claim lasts without a heartbeat, ms. */
-const claimTtlMs = ({config}: TaskContext, asked = config.heartbeatIntervalMs * missedHeartbeats): number =>
+const claimTtlMs = ({config}: WorkspaceContext, asked = config.heartbeatIntervalMs * missedHeartbeats): number =>
   Math.min(asked, longestClaimMs)
 
 export interface ClaimRequest {
@@ -34,7 +33,7 @@ export interface ClaimRequest {
  * the returned generation. Expired claims are released first.
  * @throws no_task_to_claim, agent_not_found, stopped, hidden_checks_unread
  */
-export function takeClaim(context: TaskContext, {owner, agent, ttlMs}: ClaimRequest): Started {
+export function takeClaim(context: WorkspaceContext, {owner, agent, ttlMs}: ClaimRequest): Started {
   // In a transaction of its own: released claims stay released even if there is no task to claim.
   freeDeadClaims(context)
   return context.store.transaction(() => {
@@ -54,7 +53,7 @@ export function takeClaim(context: TaskContext, {owner, agent, ttlMs}: ClaimRequ
  * @throws task_not_found, claim_lost
  */
 export function renewClaim(
-  context: TaskContext,
+  context: WorkspaceContext,
   id: number,
   {generation, ttlMs, activity = 'executing'}: {generation: number; ttlMs?: number; activity?: AgentActivity},
 ): number {
@@ -73,12 +72,12 @@ export function renewClaim(
   })
 }
 
-function hasEnded({now}: TaskContext, {claim_expires_ms: expires}: Pick<TaskRow, 'claim_expires_ms'>): boolean {
+function hasEnded({now}: WorkspaceContext, {claim_expires_ms: expires}: Pick<TaskRow, 'claim_expires_ms'>): boolean {
   return expires !== null && (expires <= now() || expires > now() + longestClaimMs)
 }
 
 /** Requeues tasks with an expired claim and ends those that exceed `task_timeout_ms`. Returns the number of tasks. */
-export const freeDeadClaims = (context: TaskContext): number =>
+export const freeDeadClaims = (context: WorkspaceContext): number =>
   context.store.transaction(() => {
     const claimed = claimedTasks(context).map((row) => ({row, id: row.id, late: overtime(context, row)}))
     const dead = claimed.filter(({row, late}) => late !== undefined || hasEnded(context, row))
@@ -91,7 +90,7 @@ type ClaimedRow = Pick<TaskRow, 'id' | 'claim_expires_ms' | 'started_at_ms'> & {
   max_latency_ms: number | null
 }
 
-const claimedTasks = ({store, repositoryId}: TaskContext): ClaimedRow[] =>
+const claimedTasks = ({store, repositoryId}: WorkspaceContext): ClaimedRow[] =>
   store.all<ClaimedRow>(
     `SELECT id, claim_expires_ms, started_at_ms, request ->> 'task_timeout_ms' AS task_timeout_ms,
   request ->> '$.budget.max_latency_ms' AS max_latency_ms FROM orch_tasks
@@ -101,7 +100,7 @@ WHERE repository_id = ? AND status = 'InProgress' AND claim_expires_ms IS NOT NU
 
 /** Why a run has taken too long; undefined if it has not. */
 function overtime(
-  {now, config}: TaskContext,
+  {now, config}: WorkspaceContext,
   {started_at_ms: started, task_timeout_ms, max_latency_ms}: ClaimedRow,
 ): Overtime | undefined {
   if (started === null) return undefined
@@ -117,7 +116,7 @@ export type Overtime = 'timeout' | 'budget_exceeded'
 
 /** The time that a run may take, ms, and the reason if it takes longer. */
 export function runLimit(
-  {taskTimeoutMs, executionTimeBudgetMultiplier: factor}: TaskContext['config'],
+  {taskTimeoutMs, executionTimeBudgetMultiplier: factor}: WorkspaceContext['config'],
   {
     task_timeout_ms: timeout = taskTimeoutMs,
     max_latency_ms: latency,
@@ -130,7 +129,7 @@ export function runLimit(
   return budget < timeout ? {ms: budget, reason: 'budget_exceeded'} : {ms: timeout, reason: 'timeout'}
 }
 
-function free(context: TaskContext, {id, late}: {id: number; late: Overtime | undefined}): void {
+function free(context: WorkspaceContext, {id, late}: {id: number; late: Overtime | undefined}): void {
   const row = requireRow(context, id)
   const {agent_id, claim_owner, claim_generation: generation} = row
   appendEvent(context, {type: 'task_claim_expired', task_id: id, agent_id, owner: claim_owner ?? '', generation})

@@ -1,7 +1,6 @@
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {TaskStatus, WorkspaceContext} from '../../workspace/index.js'
 import {displayTask} from '../base/ids.js'
-import type {TaskStatus} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import {moveTask} from './status.js'
 
@@ -10,7 +9,7 @@ import {moveTask} from './status.js'
  * @returns the ids that are not completed yet
  * @throws dependency_unknown, dependency_failed
  */
-export function openDependencies({store, repositoryId}: TaskContext, ids: readonly number[]): number[] {
+export function openDependencies({store, repositoryId}: WorkspaceContext, ids: readonly number[]): number[] {
   return ids.filter((id) => {
     const found = store.get<{status: TaskStatus}>('SELECT status FROM orch_tasks WHERE id = ? AND repository_id = ?', [
       id,
@@ -25,7 +24,7 @@ export function openDependencies({store, repositoryId}: TaskContext, ids: readon
 }
 
 export function writeDependencies(
-  {store}: TaskContext,
+  {store}: WorkspaceContext,
   taskId: number,
   ids: readonly number[],
   open: readonly number[],
@@ -45,7 +44,7 @@ interface Waiting {
   unmet_dependencies: number
 }
 
-const waitingFor = ({store}: TaskContext, id: number): Waiting[] =>
+const waitingFor = ({store}: WorkspaceContext, id: number): Waiting[] =>
   store.all<Waiting>(
     `SELECT t.id, t.agent_id, t.status, t.unmet_dependencies FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.task_id
 WHERE d.depends_on = ? AND d.is_met = 0 ORDER BY t.id`,
@@ -53,7 +52,7 @@ WHERE d.depends_on = ? AND d.is_met = 0 ORDER BY t.id`,
   )
 
 /** Queues the tasks for which a completed task was the last open dependency. */
-export function releaseDependants(context: TaskContext, id: number): void {
+export function releaseDependants(context: WorkspaceContext, id: number): void {
   const {store} = context
   const waiting = waitingFor(context, id)
   if (waiting.length === 0) return
@@ -70,7 +69,7 @@ export function releaseDependants(context: TaskContext, id: number): void {
 }
 
 /** The dependency that a blocked task shows as `blocked_on`. */
-export const lastOpen = ({store}: TaskContext, taskId: number): number | null =>
+export const lastOpen = ({store}: WorkspaceContext, taskId: number): number | null =>
   store.get<{id: number | null}>(
     'SELECT max(depends_on) AS id FROM orch_dependencies WHERE task_id = ? AND is_met = 0',
     [taskId],
@@ -82,7 +81,7 @@ export const dependencyFailed = (id: number): string => `dependency_failed:${dis
  * Yields the tasks that depend, directly or indirectly, on a task that will never complete, each with its failed
  * dependency. Doubted tasks are not included, because a person may still accept them as completed.
  */
-export function* doomedBy(context: TaskContext, id: number): Generator<{id: number; because: number}> {
+export function* doomedBy(context: WorkspaceContext, id: number): Generator<{id: number; because: number}> {
   const seen = new Set([id])
   const queue = [id]
   for (let because = queue.shift(); because !== undefined; because = queue.shift())
@@ -95,7 +94,7 @@ export function* doomedBy(context: TaskContext, id: number): Generator<{id: numb
 }
 
 /** The first dependency of a task that can never complete. */
-export const lostDependency = ({store}: TaskContext, taskId: number): number | undefined =>
+export const lostDependency = ({store}: WorkspaceContext, taskId: number): number | undefined =>
   store.get<{id: number}>(
     `SELECT t.id FROM orch_dependencies d JOIN orch_tasks t ON t.id = d.depends_on
 WHERE d.task_id = ? AND d.is_met = 0 AND t.status IN ('Failed', 'Cancelled') ORDER BY t.id LIMIT 1`,
@@ -106,7 +105,7 @@ WHERE d.task_id = ? AND d.is_met = 0 AND t.status IN ('Failed', 'Cancelled') ORD
  * Reopens the dependencies of a failed task that is retried; those completed in the meantime are met.
  * @throws dependency_failed
  */
-export function reopenDependencies(context: TaskContext, taskId: number): number[] {
+export function reopenDependencies(context: WorkspaceContext, taskId: number): number[] {
   const {store} = context
   const ids = store
     .all<{depends_on: number}>('SELECT depends_on FROM orch_dependencies WHERE task_id = ?', [taskId])

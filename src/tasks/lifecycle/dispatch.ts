@@ -1,5 +1,5 @@
 import type {ManifestEntry} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {canDelegate} from '../base/may-delegate.js'
 import type {Task} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
@@ -43,7 +43,7 @@ export interface Starter {
  * Starts the next task of an agent in this process: the first in its queue that is due and whose files are free. After
  * an emergency stop, none is started.
  */
-export function startNext(context: TaskContext, agentId: number, starter: Starter): Started | undefined {
+export function startNext(context: WorkspaceContext, agentId: number, starter: Starter): Started | undefined {
   if (emergencyStopOf(context) !== undefined) return undefined
   const {store, config, now} = context
   // Tasks that may be delegated are left to the delegation while it is configured.
@@ -54,7 +54,7 @@ export function startNext(context: TaskContext, agentId: number, starter: Starte
 
 /** Starts the next task for a client, of one agent or of any agent that is not paused. */
 export function startExternal(
-  context: TaskContext,
+  context: WorkspaceContext,
   agentId: number | undefined,
   starter: Starter,
 ): Started | undefined {
@@ -68,7 +68,7 @@ export function startExternal(
 
 /** Usually the first task can be started. One that cannot is postponed, so that the next call examines others. */
 function startFirst(
-  context: TaskContext,
+  context: WorkspaceContext,
   starter: Starter,
   look: (limit: number) => readonly Candidate[],
 ): Started | undefined {
@@ -84,7 +84,7 @@ function startFirst(
   return undefined
 }
 
-function start(context: TaskContext, row: Candidate, {owner, expiresAtMs}: Starter): Started | undefined {
+function start(context: WorkspaceContext, row: Candidate, {owner, expiresAtMs}: Starter): Started | undefined {
   const {store, now} = context
   const {id, agent_id: agentId} = row
   const files = JSON.parse(row.file_manifest) as ManifestEntry[]

@@ -1,8 +1,7 @@
+import {notify, type TaskStatus, type WorkspaceContext} from '../../workspace/index.js'
 import {ensureResolutionAgent} from '../agents/spawn.js'
-import {notify, type TaskContext} from '../base/context.js'
 import {questionOfReason} from '../base/ids.js'
 import type {Task} from '../base/task.js'
-import type {TaskStatus} from '../base/vocabulary.js'
 import {awardForResolutions} from '../events/awards.js'
 import {appendEvent} from '../events/event-log.js'
 import {releaseLocks} from '../locks.js'
@@ -18,7 +17,7 @@ import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.
  * until a person resolves the doubt. A run in progress is aborted. Dependants that have already been queued continue.
  * @throws task_not_found
  */
-export function doubtTask(context: TaskContext, id: number, reason?: string): Task {
+export function doubtTask(context: WorkspaceContext, id: number, reason?: string): Task {
   return context.store.transaction(() => {
     const row = requireRow(context, id)
     if (row.status === 'Doubted') return requireTask(context, id)
@@ -61,7 +60,7 @@ const ends: ReadonlySet<TaskStatus | null> = new Set<TaskStatus>(['Completed', '
  * granted from the report.
  * @throws task_not_found, invalid_transition, plan_step_replaced
  */
-export function resolveDoubt(context: TaskContext, id: number, resolution: Resolution): Task {
+export function resolveDoubt(context: WorkspaceContext, id: number, resolution: Resolution): Task {
   const {validated, report, resume = true} = resolution
   return context.store.transaction(() => {
     const doubted = requireDoubted(context, id)
@@ -83,7 +82,7 @@ export function resolveDoubt(context: TaskContext, id: number, resolution: Resol
  * Accepts a doubted task as completed.
  * @throws task_not_found, invalid_transition
  */
-export function overruleDoubt(context: TaskContext, id: number, reason = ''): Task {
+export function overruleDoubt(context: WorkspaceContext, id: number, reason = ''): Task {
   return context.store.transaction(() => {
     const doubted = requireDoubted(context, id)
     const report = `OVERRULED: ${reason}`.trim()
@@ -94,14 +93,14 @@ export function overruleDoubt(context: TaskContext, id: number, reason = ''): Ta
 }
 
 /** @throws task_not_found, invalid_transition */
-function requireDoubted(context: TaskContext, id: number): TaskRow {
+function requireDoubted(context: WorkspaceContext, id: number): TaskRow {
   const row = requireRow(context, id)
   requireStatus(row, ['Doubted'], 'Queued')
   return row
 }
 
 /** Restores the final state of a task. Dependants submitted in the meantime are queued or fail. */
-function restoreEnd(context: TaskContext, doubted: TaskRow, report: string): void {
+function restoreEnd(context: WorkspaceContext, doubted: TaskRow, report: string): void {
   const row = giveBack(context, doubted, formerAgent(doubted))
   const {doubted_status: end, doubted_reason: reason, finished_at_ms: finishedAt} = doubted
   const changes = {status_reason: reason, finished_at_ms: finishedAt, audit_report: report}
@@ -113,7 +112,7 @@ function restoreEnd(context: TaskContext, doubted: TaskRow, report: string): voi
 
 /** A resolved doubt does not replace other preconditions of the task: approval, an answer or its dependencies. */
 function resumeTask(
-  context: TaskContext,
+  context: WorkspaceContext,
   row: TaskRow,
   {doubted_status: former, doubted_reason: reason}: TaskRow,
   {description, report}: {description: string; report: string},

@@ -1,8 +1,8 @@
 import {withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
+import {notify, type WorkspaceContext} from '../../workspace/index.js'
 import {clearUnfinishedCost} from '../agents/budget.js'
 import {observeOutcome} from '../agents/standing.js'
-import {notify, type TaskContext} from '../base/context.js'
 import {displayTask} from '../base/ids.js'
 import type {Task, TaskResult} from '../base/task.js'
 import {appendEvent} from '../events/event-log.js'
@@ -25,7 +25,7 @@ export interface Finisher {
 
 /** Completes a task from any state that allows it. */
 export function completeRow(
-  context: TaskContext,
+  context: WorkspaceContext,
   row: TaskRow,
   result: TaskResult | undefined,
   {auditReport, receipt}: {auditReport?: string; receipt?: string} = {},
@@ -61,7 +61,7 @@ const resultOf = ({result}: TaskRow): TaskResult | undefined =>
  * left is queued again instead, unless the failure is forced or final.
  * @throws task_not_found, invalid_transition, claim_required, claim_lost
  */
-export function failTask(context: TaskContext, id: number, reason: string, finisher: Finisher = {}): Task {
+export function failTask(context: WorkspaceContext, id: number, reason: string, finisher: Finisher = {}): Task {
   return context.store.transaction(() => {
     const seen = requireRow(context, id)
     if (earlierReply(seen, finisher, 'fail') !== undefined) return requireTask(context, id)
@@ -89,7 +89,7 @@ export function earlierReply(row: TaskRow, {generation}: Finisher, end: End): ob
 
 /** @param row the task before the end of the claim; someone else who ended it by force has no claim to repeat */
 export function rememberReply(
-  {store}: TaskContext,
+  {store}: WorkspaceContext,
   {id, claim_generation: current}: TaskRow,
   {generation}: Finisher,
   end: End,
@@ -101,7 +101,7 @@ export function rememberReply(
 }
 
 /** Fails a task, or queues it again if its submission asked for retries and some are left. */
-export function failOrRetry(context: TaskContext, row: TaskRow, reason: string): void {
+export function failOrRetry(context: WorkspaceContext, row: TaskRow, reason: string): void {
   if (!requeuedAfterFault(context, row, reason, retriesOf(row) ?? 0)) failRow(context, row, reason)
 }
 
@@ -109,7 +109,7 @@ export function failOrRetry(context: TaskContext, row: TaskRow, reason: string):
 const retriesOf = ({request}: TaskRow): number | undefined => (JSON.parse(request) as TaskRequest).retries
 
 /** Queues a task again after a pause if it has had fewer faults than the limit. Returns true if it did. */
-function requeuedAfterFault(context: TaskContext, row: TaskRow, reason: string, limit: number): boolean {
+function requeuedAfterFault(context: WorkspaceContext, row: TaskRow, reason: string, limit: number): boolean {
   const {fault_count: faults} = row
   if (faults >= limit) return false
   requeueRow(context, row, reason, {fault_count: faults + 1, not_before_ms: context.now() + retryPauseMs(faults)})
@@ -117,7 +117,7 @@ function requeuedAfterFault(context: TaskContext, row: TaskRow, reason: string, 
 }
 
 /** @param isItsFault the failure counts against the agent */
-export function failRow(context: TaskContext, row: TaskRow, reason: string, isItsFault = true): void {
+export function failRow(context: WorkspaceContext, row: TaskRow, reason: string, isItsFault = true): void {
   moveTask(context, row, 'Failed', {status_reason: reason})
   giveUpFiles(context, row)
   if (isItsFault) observeOutcome(context, row, false)
@@ -132,7 +132,7 @@ export function failRow(context: TaskContext, row: TaskRow, reason: string, isIt
  * client's result is rejected.
  * @throws task_not_found, invalid_transition
  */
-export function cancelTask(context: TaskContext, id: number, {reason, by = 'person'}: CancelOptions = {}): Task {
+export function cancelTask(context: WorkspaceContext, id: number, {reason, by = 'person'}: CancelOptions = {}): Task {
   return context.store.transaction(() => {
     cancelRow(context, requireRow(context, id), {reason, by})
     notify(context, 'taskEnded', {taskId: id})
@@ -150,7 +150,7 @@ export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** fau
  * or else `max_task_retries`, allow it; otherwise it fails.
  * @throws task_not_found, invalid_transition, claim_lost
  */
-export function giveBackTask(context: TaskContext, id: number, reason: string, finisher: Finisher): Task {
+export function giveBackTask(context: WorkspaceContext, id: number, reason: string, finisher: Finisher): Task {
   return context.store.transaction(() => {
     const row = takeOver(context, requireRow(context, id), finisher)
     const limit = retriesOf(row) ?? context.config.maxTaskRetries
@@ -160,7 +160,7 @@ export function giveBackTask(context: TaskContext, id: number, reason: string, f
 }
 
 /** Returns a running task to the front of its queue. */
-export function requeueRow(context: TaskContext, row: TaskRow, reason: string, changes: TaskChanges = {}): void {
+export function requeueRow(context: WorkspaceContext, row: TaskRow, reason: string, changes: TaskChanges = {}): void {
   moveTask(context, row, 'Queued', {
     retry_count: row.retry_count + 1,
     status_reason: reason,
@@ -192,7 +192,7 @@ const isHeld = ({status, claim_owner: owner}: TaskRow): boolean => status === 'I
  * Checks the claim, and revokes that of another holder if the caller forces the end.
  * @throws claim_required, claim_lost
  */
-export function takeOver(context: TaskContext, row: TaskRow, finisher: Finisher): TaskRow {
+export function takeOver(context: WorkspaceContext, row: TaskRow, finisher: Finisher): TaskRow {
   requireClaim(row, finisher)
   const {id, agent_id, claim_generation: current, claim_owner: owner} = row
   if (!isHeld(row) || finisher.generation === current) return row

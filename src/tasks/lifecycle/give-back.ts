@@ -1,11 +1,11 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {homeAgent} from './home-agent.js'
 import {moveTask} from './status.js'
 import {requireRow, type TaskRow} from './task-rows.js'
 
 /** Returns a doubted task to its former agent and role, or to another agent if that one has retired. */
 export function giveBack(
-  context: TaskContext,
+  context: WorkspaceContext,
   row: TaskRow,
   agentId = homeAgent(context, row, formerAgent(row)),
 ): TaskRow {

@@ -1,7 +1,6 @@
 import {Exit, SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {TaskLabel, WorkspaceContext} from '../../workspace/index.js'
 import {displayTask} from '../base/ids.js'
-import type {TaskLabel} from '../base/vocabulary.js'
 import {retryTask} from './change.js'
 import {cancelTask} from './finish.js'
 import {requireTask} from './task-rows.js'
@@ -23,7 +22,7 @@ interface DryRun {
 
 /** Cancels these tasks in one transaction; those that cannot be cancelled are left unchanged. */
 export function cancelTasks(
-  context: TaskContext,
+  context: WorkspaceContext,
   ids: readonly number[],
   {reason, ...options}: DryRun & {reason?: string | undefined} = {},
 ): TaskOutcome[] {
@@ -38,7 +37,7 @@ export function cancelTasks(
  * @param dependants also retry the tasks that failed because of them
  */
 export function retryTasks(
-  context: TaskContext,
+  context: WorkspaceContext,
   ids: readonly number[],
   {dependants = false, ...options}: DryRun & {dependants?: boolean | undefined} = {},
 ): TaskOutcome[] {
@@ -49,7 +48,7 @@ export function retryTasks(
 
 /** @param act returns the ids of the tasks that it changed, which are then skipped */
 function actOnEach(
-  context: TaskContext,
+  context: WorkspaceContext,
   ids: readonly number[],
   {dryRun = false}: DryRun,
   act: (id: number) => number[],
@@ -78,7 +77,7 @@ function actOnEach(
 class RolledBack extends Error {}
 
 /** Returns the result or the error of the task; an error of the store affects all tasks and is thrown. */
-function attempt<T>({store}: TaskContext, act: () => T): T | SvcError {
+function attempt<T>({store}: WorkspaceContext, act: () => T): T | SvcError {
   try {
     return store.transaction(act)
   } catch (error) {
@@ -87,7 +86,7 @@ function attempt<T>({store}: TaskContext, act: () => T): T | SvcError {
   }
 }
 
-function outcomeOf(context: TaskContext, id: number, error: SvcError | undefined): TaskOutcome {
+function outcomeOf(context: WorkspaceContext, id: number, error: SvcError | undefined): TaskOutcome {
   const named = {task_id: id, display_id: displayTask(id)}
   if (error === undefined) return {...named, status: requireTask(context, id).status}
   const {code, message, hint} = error

@@ -1,5 +1,5 @@
 import type {ManifestEntry} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {appendEvent} from '../events/event-log.js'
 import {forgetAffinity, recordAffinity, releaseLocks, takeLocks, writesOf} from '../locks.js'
 import type {TaskRow} from './task-rows.js'
@@ -9,7 +9,7 @@ import type {TaskRow} from './task-rows.js'
  * still holds them: then they are taken when the task runs.
  */
 export function moveToAgent(
-  context: TaskContext,
+  context: WorkspaceContext,
   {id, status, agent_id: from, file_manifest}: Pick<TaskRow, 'id' | 'status' | 'agent_id' | 'file_manifest'>,
   agentId: number,
 ): void {

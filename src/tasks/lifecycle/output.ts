@@ -1,5 +1,5 @@
 import {type KeptOutput, type OutputPiece, withGap} from '../../process/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task, TaskOutput} from '../base/task.js'
 import {requireTask} from './task-rows.js'
 
@@ -8,7 +8,7 @@ import {requireTask} from './task-rows.js'
  * @returns the offset to continue from
  */
 export function writeOutput(
-  {store, repositoryId, now}: TaskContext,
+  {store, repositoryId, now}: WorkspaceContext,
   taskId: number,
   generation: number,
   output: KeptOutput,
@@ -30,7 +30,7 @@ export function writeOutput(
 }
 
 /** Stores the end of the output of a run on another node in place of what is known so far. */
-export function replaceOutput(context: TaskContext, taskId: number, generation: number, text: string): void {
+export function replaceOutput(context: WorkspaceContext, taskId: number, generation: number, text: string): void {
   const {store, repositoryId, now} = context
   clearOutput(context, taskId)
   store.run(
@@ -40,7 +40,7 @@ export function replaceOutput(context: TaskContext, taskId: number, generation: 
 }
 
 /** Deletes the output of the previous run when the next one starts. */
-export const clearOutput = ({store}: TaskContext, taskId: number): void => {
+export const clearOutput = ({store}: WorkspaceContext, taskId: number): void => {
   store.run('DELETE FROM orch_task_output WHERE task_id = ?', [taskId])
 }
 
@@ -55,7 +55,7 @@ export const outputStart: OutputPlace = {generation: 0, offset: 0}
 
 /** The output written since a position, and the position to continue from. */
 export function readOutput(
-  {store}: TaskContext,
+  {store}: WorkspaceContext,
   taskId: number,
   since: OutputPlace = outputStart,
 ): {text: string; missing: number; place: OutputPlace} {
@@ -78,7 +78,7 @@ WHERE task_id = ? AND (generation <> ? OR at + length(bytes) > ?) ORDER BY at`,
 }
 
 /** Returns a task with its command output, if that is kept. @throws task_not_found */
-export function taskWithOutput(context: TaskContext, id: number): Task {
+export function taskWithOutput(context: WorkspaceContext, id: number): Task {
   const task = requireTask(context, id)
   const {text, missing, place} = readOutput(context, id)
   const output: TaskOutput = {text, bytes: place.offset, missing_bytes: missing}
@@ -90,7 +90,7 @@ const pruneSize = 1000
 const dayMs = 86_400_000
 
 /** Deletes output written more than `days` days ago. Returns the number of pieces. */
-export const pruneOutput = ({store, repositoryId, now}: TaskContext, days: number): number =>
+export const pruneOutput = ({store, repositoryId, now}: WorkspaceContext, days: number): number =>
   store.run(
     `DELETE FROM orch_task_output WHERE rowid IN (
   SELECT rowid FROM orch_task_output WHERE repository_id = ? AND written_at_ms < ? ORDER BY written_at_ms LIMIT ?)`,

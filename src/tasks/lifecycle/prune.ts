@@ -1,6 +1,5 @@
 import type {OrchPruneV1} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
-import type {TaskStatus} from '../base/vocabulary.js'
+import type {TaskStatus, WorkspaceContext} from '../../workspace/index.js'
 import {listTaskIds} from './task-rows.js'
 
 /** The final states of a task. */
@@ -26,7 +25,7 @@ export type Pruned = OrchPruneV1
  * reused, and their idempotency keys become free.
  */
 export const pruneTasks = (
-  context: TaskContext,
+  context: WorkspaceContext,
   {olderThanMs, status = finishedStatuses, dryRun = false}: PruneRequest,
 ): Pruned =>
   context.store.transaction(() => {
@@ -42,7 +41,7 @@ export const pruneTasks = (
     return {dry_run: dryRun, removed: removed.length, kept: Object.fromEntries(counts) as Pruned['kept']}
   })
 
-function keptOf({store, repositoryId}: TaskContext, ids: readonly number[]): Map<number, KeptReason> {
+function keptOf({store, repositoryId}: WorkspaceContext, ids: readonly number[]): Map<number, KeptReason> {
   const kept = new Map(
     store
       .all<{id: number; reason: KeptReason}>(
@@ -83,6 +82,6 @@ const removals = [
   'DELETE FROM orch_tasks WHERE id IN (ids)',
 ].map((sql) => sql.replaceAll('(ids)', '(SELECT value FROM json_each(@ids))'))
 
-function removeTasks({store}: TaskContext, ids: readonly number[]): void {
+function removeTasks({store}: WorkspaceContext, ids: readonly number[]): void {
   for (const sql of removals) store.run(sql, {ids: JSON.stringify(ids)})
 }

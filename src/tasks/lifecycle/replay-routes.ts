@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {emitPlacement} from '../routing/placement-event.js'
 import {moveToAgent} from './move-to-agent.js'
 import {placeAgain} from './place-again.js'
@@ -12,7 +12,7 @@ const maxTasks = 2000
  * agent was chosen by the submitter or by a handoff, and tasks delegated to another node, stay where they are.
  * @returns ids of the moved tasks
  */
-export function replayRoutes(context: TaskContext): number[] {
+export function replayRoutes(context: WorkspaceContext): number[] {
   const {store, repositoryId} = context
   return store.transaction(() => {
     const rows = store.all<TaskRow>(

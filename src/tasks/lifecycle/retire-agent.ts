@@ -1,9 +1,8 @@
 import {SvcError} from '../../errors/index.js'
+import {notify, type TaskStatus, type WorkspaceContext} from '../../workspace/index.js'
 import {type AgentRow, workingAgents} from '../agents/agent-rows.js'
 import {workingAgent} from '../agents/spawn.js'
-import {notify, type TaskContext} from '../base/context.js'
 import {displayAgent} from '../base/ids.js'
-import type {TaskStatus} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import {emitPlacement} from '../routing/placement-event.js'
 import {requeueRow} from './finish.js'
@@ -22,7 +21,7 @@ export interface Emptied {
  * Pauses an agent and moves its waiting tasks to other agents. Running tasks finish.
  * @throws agent_not_found, last_agent
  */
-export function drainAgent(context: TaskContext, nameOrId: string | number): Emptied {
+export function drainAgent(context: WorkspaceContext, nameOrId: string | number): Emptied {
   return context.store.transaction(() => {
     const agent = workingAgent(context, nameOrId)
     const moved = handOver(context, agent, tasksIn(context, agent.id, waiting))
@@ -37,7 +36,7 @@ export function drainAgent(context: TaskContext, nameOrId: string | number): Emp
  * become dead letters, because a later agent with the same name is a different one.
  * @throws agent_not_found, last_agent
  */
-export function retireAgent(context: TaskContext, nameOrId: string | number): Emptied {
+export function retireAgent(context: WorkspaceContext, nameOrId: string | number): Emptied {
   const {store, now} = context
   return store.transaction(() => {
     const agent = workingAgent(context, nameOrId)
@@ -52,7 +51,11 @@ export function retireAgent(context: TaskContext, nameOrId: string | number): Em
   })
 }
 
-const tasksIn = ({store, repositoryId}: TaskContext, agentId: number, statuses: readonly TaskStatus[]): TaskRow[] =>
+const tasksIn = (
+  {store, repositoryId}: WorkspaceContext,
+  agentId: number,
+  statuses: readonly TaskStatus[],
+): TaskRow[] =>
   statuses
     .flatMap((status) =>
       store.all<TaskRow>(`${selectTask} WHERE t.repository_id = ? AND t.status = ? AND t.agent_id = ?`, [
@@ -65,7 +68,7 @@ const tasksIn = ({store, repositoryId}: TaskContext, agentId: number, statuses: 
 
 const waiting = ['Queued', 'Blocked', 'BlockedOnApproval'] as const
 
-function handOver(context: TaskContext, agent: AgentRow, tasks: readonly TaskRow[]): number[] {
+function handOver(context: WorkspaceContext, agent: AgentRow, tasks: readonly TaskRow[]): number[] {
   if (tasks.length === 0) return []
   const others = workingAgents(context).filter(({id, state}) => id !== agent.id && state === 'active')
   if (others.length === 0)
@@ -75,7 +78,7 @@ function handOver(context: TaskContext, agent: AgentRow, tasks: readonly TaskRow
 }
 
 /** Routes a waiting task again, excluding the agent that it leaves. */
-function reroute(context: TaskContext, row: TaskRow, without: number): void {
+function reroute(context: WorkspaceContext, row: TaskRow, without: number): void {
   const placement = placeAgain(context, row, without)
   moveToAgent(context, row, placement.agent.id)
   emitPlacement(context, row, placement)

@@ -1,7 +1,6 @@
 import {SvcError} from '../../errors/index.js'
-import {notify, type TaskContext} from '../base/context.js'
+import {notify, type TaskStatus, type WorkspaceContext} from '../../workspace/index.js'
 import {displayTask} from '../base/ids.js'
-import type {TaskStatus} from '../base/vocabulary.js'
 
 /**
  * Allowed status transitions. `Completed` is final except for a doubt, which can also return to it. Keeping the status is
@@ -83,7 +82,7 @@ const released: TaskChanges = {
  * @throws invalid_transition
  */
 export function moveTask(
-  context: TaskContext,
+  context: WorkspaceContext,
   {id, status: from}: {id: number; status: TaskStatus},
   to: TaskStatus,
   changes: TaskChanges = {},

@@ -1,9 +1,14 @@
 import {withoutNulls} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
+import {
+  type ExecutionRole,
+  priorities,
+  type TaskLabel,
+  type TaskStatus,
+  type WorkspaceContext,
+} from '../../workspace/index.js'
 import {displayTask} from '../base/ids.js'
 import type {ApprovalTier, Task} from '../base/task.js'
-import {type ExecutionRole, priorities, type TaskLabel, type TaskStatus} from '../base/vocabulary.js'
 import type {EvidenceContext} from '../gates/evidence.js'
 
 /** A row of `orch_tasks` with the name of its agent. */
@@ -100,7 +105,7 @@ export type TaskRequest = Pick<
 export const selectTask = 'SELECT t.*, a.name AS agent_name FROM orch_tasks t JOIN orch_agents a ON a.id = t.agent_id'
 
 /** @throws task_not_found */
-export function requireRow({store, repositoryId}: TaskContext, id: number): TaskRow {
+export function requireRow({store, repositoryId}: WorkspaceContext, id: number): TaskRow {
   const row = store.get<TaskRow>(`${selectTask} WHERE t.id = ? AND t.repository_id = ?`, [id, repositoryId])
   if (row === undefined) throw new SvcError('task_not_found', {task: displayTask(id)})
   return row
@@ -161,10 +166,10 @@ const laterOf = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b)
 
 /** @throws task_not_found */
-export const requireTask = (context: TaskContext, id: number): Task => toTask(requireRow(context, id))
+export const requireTask = (context: WorkspaceContext, id: number): Task => toTask(requireRow(context, id))
 
 /** The task with an id that is unique across stores; undefined if it does not exist. */
-export function taskWithUid({store, repositoryId}: TaskContext, uid: string): Task | undefined {
+export function taskWithUid({store, repositoryId}: WorkspaceContext, uid: string): Task | undefined {
   const row = store.get<TaskRow>(`${selectTask} WHERE t.uid = ? AND t.repository_id = ?`, [uid, repositoryId])
   return row === undefined ? undefined : toTask(row)
 }
@@ -186,7 +191,7 @@ const matching = `t.repository_id = @repository AND (@agent IS NULL OR t.agent_i
     IN (SELECT value FROM json_each(@statuses)))`
 
 const matchingParams = (
-  {repositoryId}: TaskContext,
+  {repositoryId}: WorkspaceContext,
   {status = [], agentId, sessionId, olderThanMs, beforeId}: TaskFilter,
 ) => ({
   repository: repositoryId,
@@ -198,7 +203,10 @@ const matchingParams = (
 })
 
 /** Tasks, newest first. */
-export const listTasks = (context: TaskContext, {limit = 50, ...filter}: TaskFilter & {limit?: number} = {}): Task[] =>
+export const listTasks = (
+  context: WorkspaceContext,
+  {limit = 50, ...filter}: TaskFilter & {limit?: number} = {},
+): Task[] =>
   context.store
     .all<TaskRow>(`${selectTask} WHERE ${matching} ORDER BY t.id DESC LIMIT @limit`, {
       ...matchingParams(context, filter),
@@ -207,7 +215,7 @@ export const listTasks = (context: TaskContext, {limit = 50, ...filter}: TaskFil
     .map(toTask)
 
 /** The ids of all matching tasks, oldest first. */
-export const listTaskIds = (context: TaskContext, filter: TaskFilter): number[] =>
+export const listTaskIds = (context: WorkspaceContext, filter: TaskFilter): number[] =>
   context.store
     .all<{id: number}>(`SELECT t.id FROM orch_tasks t WHERE ${matching} ORDER BY t.id`, matchingParams(context, filter))
     .map(({id}) => id)

@@ -1,7 +1,7 @@
 import {withoutUndefined} from '../../contracts/index.js'
 import type {ModelChoice} from '../../inference-client/index.js'
 import {recordWork} from '../../telemetry/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task} from '../base/task.js'
 import {routingReason} from './routing-reason.js'
 
@@ -18,7 +18,7 @@ export interface RoutingDecision extends Pick<Task, 'category' | 'complexity'> {
 
 /** Records which model was chosen, and why. */
 export function recordRoutingDecision(
-  context: TaskContext,
+  context: WorkspaceContext,
   {surface, choice, taskId: id, journeyId, sessionId, category, complexity}: RoutingDecision,
 ): void {
   const {store, repositoryId, config} = context

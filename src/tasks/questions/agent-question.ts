@@ -1,11 +1,10 @@
 import {SvcError} from '../../errors/index.js'
+import {questioningPolicy as policy, submissionConfidence, type WorkspaceContext} from '../../workspace/index.js'
 import {agentTrust} from '../attention/agent-trust.js'
 import {attentionBudget, clarificationMs} from '../attention/budget.js'
 import type {InterruptionDecision, InterruptionSignals} from '../attention/decide.js'
 import {chargeAnswer, considerInterruption, isInterruption, type QuestionSubject} from '../attention/interrupt.js'
 import {isRisky} from '../attention/submit-signals.js'
-import type {TaskContext} from '../base/context.js'
-import {questioningPolicy as policy, submissionConfidence} from '../base/policy.js'
 import type {Judgement} from '../gates/judge-evidence.js'
 import {requireRow, type TaskRow} from '../lifecycle/task-rows.js'
 import {askQuestion, type QuestionRequest, sessionOfQuestion} from './ask-question.js'
@@ -27,7 +26,7 @@ const surface = 'svc_questioning_ask'
  * little waits in the inbox, and one for which no attention is left is refused.
  * @throws as `askQuestion`
  */
-export function askAsAgent(context: TaskContext, request: QuestionRequest): AgentQuestion {
+export function askAsAgent(context: WorkspaceContext, request: QuestionRequest): AgentQuestion {
   // A refusal is recorded too, so it is thrown after the transaction.
   const outcome = context.store.transaction(() => {
     const task = request.task_id === undefined ? undefined : requireRow(context, request.task_id)
@@ -46,7 +45,7 @@ const reasonOf = ({reason}: InterruptionDecision): StopReason =>
   reason === 'clarification_turns_used_up' ? 'max_clarification_turns' : 'attention_budget_exceeded'
 
 /** Charges the attention that an answer took, in a transaction of the caller. */
-export function chargeQuestion(context: TaskContext, row: QuestionRow, task: TaskRow | undefined): void {
+export function chargeQuestion(context: WorkspaceContext, row: QuestionRow, task: TaskRow | undefined): void {
   chargeAnswer(context, signalsOf(context, row, task), subjectOf(task, 'clarification_answered'))
 }
 
@@ -64,7 +63,7 @@ interface Asked {
   expected_user_cost?: number
 }
 
-function signalsOf(context: TaskContext, question: Asked, task: TaskRow | undefined): InterruptionSignals {
+function signalsOf(context: WorkspaceContext, question: Asked, task: TaskRow | undefined): InterruptionSignals {
   const {session_id, prompt, expected_information_gain_bits: gain, expected_user_cost: cost} = question
   const risky = isRisky(task?.description ?? prompt)
   const {confidence, contradiction} = submissionConfidence[risky ? 'risky' : 'other']
@@ -92,7 +91,7 @@ export interface Chat {
 }
 
 /** The question that would improve the answer of a chat, if the attention of the user suffices for it. */
-export function chatQuestioning(context: TaskContext, judgement: Judgement, chat: Chat): Questioning {
+export function chatQuestioning(context: WorkspaceContext, judgement: Judgement, chat: Chat): Questioning {
   const {sessionId, message, isInline} = chat
   const turns = questionTurns(context, sessionId)
   const suggested = questioningOf(judgement, message, {turns, attentionMs: clarificationMs(context)})

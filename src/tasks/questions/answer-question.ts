@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {appendEvent} from '../events/event-log.js'
 import {requireRow} from '../lifecycle/task-rows.js'
 import {chargeQuestion} from './agent-question.js'
@@ -27,7 +27,7 @@ export interface AnswerRequest {
  * answer in its description. With `attention_enabled`, the attention that this takes is charged.
  * @throws question_not_found, question_answered, question_invalid
  */
-export function answerQuestion(context: TaskContext, request: AnswerRequest): Question {
+export function answerQuestion(context: WorkspaceContext, request: AnswerRequest): Question {
   const {store, now} = context
   return store.transaction(() => {
     const row = questionFor(context, request)
@@ -54,7 +54,7 @@ export function answerQuestion(context: TaskContext, request: AnswerRequest): Qu
 }
 
 /** @throws question_not_found */
-function questionFor(context: TaskContext, {question_id: question, session_id}: AnswerRequest): QuestionRow {
+function questionFor(context: WorkspaceContext, {question_id: question, session_id}: AnswerRequest): QuestionRow {
   const session = session_id?.trim()
   const row =
     question === undefined
@@ -102,7 +102,7 @@ const chosenOption = (options: Question['options'], answer: string) =>
  * Rejects a submission of a session with an unanswered question.
  * @throws question_pending
  */
-export function requireNoQuestion(context: TaskContext, sessionId: string | undefined): void {
+export function requireNoQuestion(context: WorkspaceContext, sessionId: string | undefined): void {
   const session = sessionId?.trim()
   if (!session || context.config.submitTaskBypassQuestioningGate) return
   const question = firstPending(context, session)

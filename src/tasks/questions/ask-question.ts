@@ -1,8 +1,7 @@
 import {SvcError} from '../../errors/index.js'
+import {questioningPolicy as policy, type WorkspaceContext} from '../../workspace/index.js'
 import {clarificationMs} from '../attention/budget.js'
-import type {TaskContext} from '../base/context.js'
 import {displayQuestion, displayTask, questionReason} from '../base/ids.js'
-import {questioningPolicy as policy} from '../base/policy.js'
 import {appendEvent} from '../events/event-log.js'
 import {moveTask} from '../lifecycle/status.js'
 import {requireRow, requireStatus, type TaskRow} from '../lifecycle/task-rows.js'
@@ -49,7 +48,7 @@ const confirmation: readonly AskedOption[] = [
  * a queued or running task waits for the answer; its run is aborted.
  * @throws question_invalid, question_refused, task_not_found, invalid_transition
  */
-export function askQuestion(context: TaskContext, request: QuestionRequest): Question {
+export function askQuestion(context: WorkspaceContext, request: QuestionRequest): Question {
   const {store, now} = context
   return store.transaction(() => {
     const task = request.task_id === undefined ? undefined : requireRow(context, request.task_id)
@@ -104,7 +103,7 @@ VALUES (?, '', ?, ?, ?, ?, ?, ?, ?)`,
 }
 
 /** Like a doubt, this invalidates the claim of a process that still works on the task. */
-function holdTask(context: TaskContext, row: TaskRow, question: string): void {
+function holdTask(context: WorkspaceContext, row: TaskRow, question: string): void {
   moveTask(context, row, 'BlockedOnApproval', {
     status_reason: questionReason(question),
     claim_generation: row.claim_generation + 1,
@@ -122,7 +121,7 @@ interface OpenSession {
  * The open question session, or a new one. A session without unanswered questions ends after the longest time of
  * clarification, so that a long-lived session can ask again.
  */
-function openSession(context: TaskContext, sessionId: string, task: TaskRow | undefined): OpenSession {
+function openSession(context: WorkspaceContext, sessionId: string, task: TaskRow | undefined): OpenSession {
   const {store, repositoryId, now} = context
   const taskId = task === undefined ? null : String(task.id)
   const open = store.get<OpenSession & {started_at_ms: number}>(

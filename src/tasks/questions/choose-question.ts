@@ -1,4 +1,4 @@
-import {questioningPolicy as policy} from '../base/policy.js'
+import {questioningPolicy as policy} from '../../workspace/index.js'
 
 export const questionKinds = ['multiple_choice', 'open_ended', 'entry', 'assumption_confirm'] as const
 export type QuestionKind = (typeof questionKinds)[number]

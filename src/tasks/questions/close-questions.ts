@@ -1,12 +1,11 @@
-import type {TaskContext, TaskListener} from '../base/context.js'
-import type {TaskStatus} from '../base/vocabulary.js'
+import type {TaskListener, TaskStatus, WorkspaceContext} from '../../workspace/index.js'
 import {pendingRows, type Question, type QuestionFilter, toQuestion} from './question-rows.js'
 import {releaseTask} from './release-task.js'
 
 /** How a question session ended: its questions were answered, or they no longer need an answer. */
 export type SessionEnd = 'resolved' | 'closed'
 
-export function endSession({store, now}: Pick<TaskContext, 'store' | 'now'>, id: number, end: SessionEnd): void {
+export function endSession({store, now}: Pick<WorkspaceContext, 'store' | 'now'>, id: number, end: SessionEnd): void {
   store.run('UPDATE question_sessions SET ended_at_ms = ?, resolution_status = ? WHERE id = ?', [now(), end, id])
 }
 
@@ -15,7 +14,7 @@ export function endSession({store, now}: Pick<TaskContext, 'store' | 'now'>, id:
  * @returns the questions that had no answer
  */
 export function closeQuestions(
-  context: TaskContext,
+  context: WorkspaceContext,
   {sessionId, taskId}: Pick<QuestionFilter, 'sessionId' | 'taskId'>,
 ): Question[] {
   const {store, repositoryId} = context

@@ -1,7 +1,6 @@
-import type {OrchQuestionsV1} from '../../contracts/index.js'
-import {withoutNulls} from '../../contracts/index.js'
+import {type OrchQuestionsV1, withoutNulls} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {matchQuestionId} from '../base/ids.js'
 import type {QuestionKind} from './choose-question.js'
 
@@ -43,11 +42,11 @@ export interface QuestionFilter {
 }
 
 /** Questions that need an answer, oldest first. */
-export const pendingQuestions = (context: TaskContext, filter: QuestionFilter = {}): Question[] =>
+export const pendingQuestions = (context: WorkspaceContext, filter: QuestionFilter = {}): Question[] =>
   pendingRows(context, filter).map((row) => toQuestion(context, row))
 
 export const pendingRows = (
-  {store, repositoryId: repository}: TaskContext,
+  {store, repositoryId: repository}: WorkspaceContext,
   {sessionId, taskId, answered = false, limit = 1000}: QuestionFilter,
 ): QuestionRow[] =>
   store.all<QuestionRow>(
@@ -63,7 +62,7 @@ export const pendingRows = (
   )
 
 /** Id of the oldest unanswered question of a session. Every submission asks for it, so the query uses only indexes. */
-export const firstPending = ({store, repositoryId}: TaskContext, sessionId: string): string | undefined =>
+export const firstPending = ({store, repositoryId}: WorkspaceContext, sessionId: string): string | undefined =>
   store.get<{question_id: string}>(
     `SELECT e.question_id FROM question_sessions s JOIN question_events e ON e.question_session_id = s.id
 WHERE s.repository_id = ? AND s.session_id = ? AND ${isPending} ORDER BY e.id LIMIT 1`,
@@ -71,7 +70,7 @@ WHERE s.repository_id = ? AND s.session_id = ? AND ${isPending} ORDER BY e.id LI
   )?.question_id
 
 /** Number of questions that need an answer. */
-export const countPending = ({store, repositoryId}: TaskContext): number =>
+export const countPending = ({store, repositoryId}: WorkspaceContext): number =>
   store.get<{n: number}>(
     `SELECT count(*) AS n FROM question_sessions s JOIN question_events e ON e.question_session_id = s.id
 WHERE s.repository_id = ? AND ${isPending}`,
@@ -79,7 +78,7 @@ WHERE s.repository_id = ? AND ${isPending}`,
   )?.n ?? 0
 
 /** The number of questions in the open question session of a session and task. */
-export const questionTurns = ({store, repositoryId}: TaskContext, sessionId: string, taskId?: number): number =>
+export const questionTurns = ({store, repositoryId}: WorkspaceContext, sessionId: string, taskId?: number): number =>
   store.get<{turns: number}>(
     `SELECT count(*) AS turns FROM question_events e JOIN question_sessions s ON s.id = e.question_session_id
 WHERE s.repository_id = ? AND s.session_id = ? AND s.task_id IS ? AND s.ended_at_ms IS NULL`,
@@ -87,14 +86,14 @@ WHERE s.repository_id = ? AND s.session_id = ? AND s.task_id IS ? AND s.ended_at
   )?.turns ?? 0
 
 /** @throws question_not_found */
-export function requireQuestion({store, repositoryId: repository}: TaskContext, question: string): QuestionRow {
+export function requireQuestion({store, repositoryId: repository}: WorkspaceContext, question: string): QuestionRow {
   const id = matchQuestionId(question)
   const row = id === undefined ? undefined : store.get<QuestionRow>(`${select} AND e.id = @id`, {repository, id})
   if (row === undefined) throw new SvcError('question_not_found', {question: JSON.stringify(question)})
   return row
 }
 
-export function toQuestion(context: Pick<TaskContext, 'store'>, row: QuestionRow): Question {
+export function toQuestion(context: Pick<WorkspaceContext, 'store'>, row: QuestionRow): Question {
   const {
     id: _,
     question_session_id: __,
@@ -114,7 +113,7 @@ export function toQuestion(context: Pick<TaskContext, 'store'>, row: QuestionRow
   }
 }
 
-const optionsOf = ({store}: Pick<TaskContext, 'store'>, id: number): QuestionOption[] =>
+const optionsOf = ({store}: Pick<WorkspaceContext, 'store'>, id: number): QuestionOption[] =>
   store
     .all<{option_id: string; label: string; is_other: number}>(
       'SELECT option_id, label, is_other FROM question_options WHERE question_event_id = ? ORDER BY id',

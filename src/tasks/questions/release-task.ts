@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {questionOfReason} from '../base/ids.js'
 import {lastOpen} from '../lifecycle/dependencies.js'
 import {moveTask} from '../lifecycle/status.js'
@@ -9,7 +9,7 @@ import type {QuestionRow} from './question-rows.js'
  * Lets the task that waits for a question continue. A task that is in doubt continues when the doubt is resolved.
  * @param block text to append to its description
  */
-export function releaseTask(context: TaskContext, {question_id, task_id}: QuestionRow, block = ''): void {
+export function releaseTask(context: WorkspaceContext, {question_id, task_id}: QuestionRow, block = ''): void {
   if (task_id === null) return
   const row = requireRow(context, Number(task_id))
   const description = `${row.description}${block}`

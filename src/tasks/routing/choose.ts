@@ -1,5 +1,4 @@
-import {type Capabilities, hardCapabilities} from '../base/capabilities.js'
-import {catchAllGroup} from '../base/groups.js'
+import {type Capabilities, catchAllGroup, hardCapabilities} from '../../workspace/index.js'
 import type {RemoteHint} from './remote.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from './request.js'
 import {type Score, type Scorer, scorerOf} from './score.js'

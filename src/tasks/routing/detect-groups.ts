@@ -1,8 +1,7 @@
 import {readdir, readFile, stat} from 'node:fs/promises'
 import {basename, join} from 'node:path'
 import {isObject} from '../../contracts/index.js'
-import {matchesGlob} from '../base/glob.js'
-import {type AffinityGroup, catchAllGroup} from '../base/groups.js'
+import {type AffinityGroup, catchAllGroup, matchesGlob} from '../../workspace/index.js'
 
 /** Folders that contain no workspace sources. */
 const skipped = ['node_modules', 'dist', 'build', 'target', 'vendor', 'venv']

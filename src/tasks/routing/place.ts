@@ -1,13 +1,10 @@
 import type {ManifestEntry} from '../../contracts/index.js'
 import {isErrorOf, SvcError} from '../../errors/index.js'
+import {type Capabilities, groupOf, type PlacementReason, type WorkspaceContext} from '../../workspace/index.js'
 import {capabilitiesOf, findAgentNamed, loadUnits, type WorkingAgent} from '../agents/agent-rows.js'
 import {estimateTokens, overspent, spendingOf} from '../agents/budget.js'
 import {ensureAgents, spawnAgent} from '../agents/spawn.js'
 import {completionTrusts} from '../agents/trust.js'
-import type {Capabilities} from '../base/capabilities.js'
-import type {TaskContext} from '../base/context.js'
-import {groupOf} from '../base/groups.js'
-import type {PlacementReason} from '../base/vocabulary.js'
 import {ownedFiles} from '../locks.js'
 import {chooseAgent} from './choose.js'
 import {decidePlacement} from './placement.js'
@@ -33,7 +30,7 @@ export interface Placement {
 }
 
 /** Finds the agent for a task, and spawns one if the rules require it. */
-export function placeTask(context: TaskContext, task: Placeable): Placement {
+export function placeTask(context: WorkspaceContext, task: Placeable): Placement {
   const agents = ensureAgents(context)
   const {target_agent: target, requirements} = task
   const {agent, terms} = target === undefined ? route(context, task, agents) : aim(context, target)
@@ -49,7 +46,7 @@ export function placeTask(context: TaskContext, task: Placeable): Placement {
 type Routed = Pick<Placement, 'agent' | 'terms'>
 
 /** @throws max_agents_reached; usage for the resolution agent */
-function aim(context: TaskContext, name: string): Routed {
+function aim(context: WorkspaceContext, name: string): Routed {
   const known = findAgentNamed(context, name)
   const agent = known ?? spawnAgent(context, {name, kind: 'dynamic', reason: 'route_spawn'})
   if (agent.kind === 'resolution')
@@ -57,7 +54,7 @@ function aim(context: TaskContext, name: string): Routed {
   return {agent, terms: {}}
 }
 
-function route(context: TaskContext, task: Placeable, agents: readonly WorkingAgent[]): Routed {
+function route(context: WorkspaceContext, task: Placeable, agents: readonly WorkingAgent[]): Routed {
   const {config, random} = context
   const others = agents.filter(({id}) => id !== task.without)
   const active = others.filter(({state}) => state === 'active')
@@ -79,7 +76,7 @@ function route(context: TaskContext, task: Placeable, agents: readonly WorkingAg
 }
 
 /** Undefined if routing passed over an existing agent of that name, or if the maximum number of agents is reached. */
-function newAgent(context: TaskContext, name: string): WorkingAgent | undefined {
+function newAgent(context: WorkspaceContext, name: string): WorkingAgent | undefined {
   if (findAgentNamed(context, name) !== undefined) return undefined
   try {
     return spawnAgent(context, {name, kind: 'dynamic', reason: 'route_spawn'})
@@ -95,7 +92,7 @@ function leastBusy(agents: readonly WorkingAgent[]): WorkingAgent {
   return first
 }
 
-function describeRequest(context: TaskContext, task: Placeable): RoutingRequest {
+function describeRequest(context: WorkspaceContext, task: Placeable): RoutingRequest {
   const {description, file_manifest: files, phase_label: phaseLabel, requirements, skill} = task
   const groupVotes = new Map<string, number>()
   for (const {path} of files) {
@@ -128,7 +125,7 @@ interface Standing {
 
 const newcomer: Standing = {trust: 0.5, skills: {}}
 
-function describeAgents(context: TaskContext, agents: readonly WorkingAgent[], phase: string): RoutingAgent[] {
+function describeAgents(context: WorkspaceContext, agents: readonly WorkingAgent[], phase: string): RoutingAgent[] {
   const standings = readStandings(context, agents, phase)
   const bound = context.config.socratesReputationRouting ? agentsOfWorkflows(context) : new Set<number>()
   return agents.map((row) => {
@@ -150,7 +147,7 @@ function describeAgents(context: TaskContext, agents: readonly WorkingAgent[], p
 }
 
 /** Agents with unfinished tasks of plan steps that a workflow carries out. */
-const agentsOfWorkflows = ({store, repositoryId}: TaskContext): ReadonlySet<number> =>
+const agentsOfWorkflows = ({store, repositoryId}: WorkspaceContext): ReadonlySet<number> =>
   new Set(
     store
       .all<{id: number}>(
@@ -164,7 +161,7 @@ WHERE t.repository_id = ? AND t.status NOT IN ('Completed', 'Failed', 'Cancelled
 
 /** Reliability and trust of agents by name, read only if they affect routing. */
 function readStandings(
-  context: TaskContext,
+  context: WorkspaceContext,
   agents: readonly WorkingAgent[],
   phase: string,
 ): ReadonlyMap<string, Standing> {

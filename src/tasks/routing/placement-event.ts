@@ -1,6 +1,5 @@
+import type {PlacementReason, TaskStatus, WorkspaceContext} from '../../workspace/index.js'
 import {queuedOf} from '../agents/agent-rows.js'
-import type {TaskContext} from '../base/context.js'
-import type {PlacementReason, TaskStatus} from '../base/vocabulary.js'
 import {appendEvent} from '../events/event-log.js'
 import type {Placement} from './place.js'
 
@@ -11,12 +10,12 @@ interface Placed {
 }
 
 /** Emits the single event of a routing decision, to the store and in the same form to the log. */
-export const emitPlacement = (context: TaskContext, task: Placed, {agent, reason, terms}: Placement): void =>
+export const emitPlacement = (context: WorkspaceContext, task: Placed, {agent, reason, terms}: Placement): void =>
   emit(context, task, {agentId: agent.id, reason, leaseId: null, queued: queuedOf(agent), terms})
 
 /** Emits the event of the decision whether another node runs a task. */
 export function emitDecision(
-  context: TaskContext,
+  context: WorkspaceContext,
   task: Placed,
   {agentId, reason, leaseId}: {agentId: number; reason: PlacementReason; leaseId: string | null},
 ): void {
@@ -27,7 +26,7 @@ export function emitDecision(
 }
 
 function emit(
-  context: TaskContext,
+  context: WorkspaceContext,
   {id, status, trace_id}: Placed,
   decision: {
     agentId: number

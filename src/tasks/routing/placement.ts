@@ -1,4 +1,4 @@
-import type {PlacementReason} from '../base/vocabulary.js'
+import type {PlacementReason} from '../../workspace/index.js'
 import type {RemoteHint} from './remote.js'
 
 export interface PlacementFacts {

@@ -1,6 +1,5 @@
 import type {NodeRecord} from '../../mesh/index.js'
-import {parseCapabilities} from '../base/capabilities.js'
-import type {PlacementReason} from '../base/vocabulary.js'
+import {type PlacementReason, parseCapabilities} from '../../workspace/index.js'
 import {decidePlacement} from './placement.js'
 import {remoteHint} from './remote.js'
 

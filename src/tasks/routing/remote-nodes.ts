@@ -1,8 +1,6 @@
-import type {OrchStatusV1} from '../../contracts/index.js'
-import {withoutUndefined} from '../../contracts/index.js'
+import {type OrchStatusV1, withoutUndefined} from '../../contracts/index.js'
 import {claimerLabel, type NodeRecord, type Registry} from '../../mesh/index.js'
-import {type Capabilities, parseCapabilities} from '../base/capabilities.js'
-import type {TaskContext} from '../base/context.js'
+import {type Capabilities, parseCapabilities, type WorkspaceContext} from '../../workspace/index.js'
 import type {PolledNode} from '../base/polled-nodes.js'
 import {deleteState, readState, writeState} from '../base/state.js'
 import {isSchedulable, type RemoteHint, remoteHint} from './remote.js'
@@ -40,7 +38,7 @@ const maxBytes = 256 * 1024
  * Returns the nodes of the last poll of the daemon. Stale heartbeats and maintenance are those at the time of the poll.
  * @returns undefined if no poll succeeded recently, so that the nodes are unknown
  */
-export function remoteNodes(context: TaskContext): RemoteNodes | undefined {
+export function remoteNodes(context: WorkspaceContext): RemoteNodes | undefined {
   const polled = readState(context, 'mesh_nodes')
   // Also ignored if it is in the future because the clock was set back.
   if (!polled?.ok || Math.abs(context.now() - polled.fetched_at_unix_ms) > polled.usable_ms) return undefined
@@ -59,15 +57,16 @@ export function remoteNodes(context: TaskContext): RemoteNodes | undefined {
  * Stores the result of a poll for all processes of the workspace. If the poll failed, the former nodes are removed.
  * @returns true if fewer nodes than before can receive work
  */
-export function writeNodePoll(context: TaskContext, poll: NodePoll): boolean {
+export function writeNodePoll(context: WorkspaceContext, poll: NodePoll): boolean {
   const before = schedulableNodes(context)
   storePoll(context, poll)
   return schedulableNodes(context) < before
 }
 
-const schedulableNodes = (context: TaskContext): number => remoteNodes(context)?.nodes.filter(isSchedulable).length ?? 0
+const schedulableNodes = (context: WorkspaceContext): number =>
+  remoteNodes(context)?.nodes.filter(isSchedulable).length ?? 0
 
-function storePoll(context: TaskContext, poll: NodePoll): void {
+function storePoll(context: WorkspaceContext, poll: NodePoll): void {
   const common = {fetched_at_unix_ms: context.now(), usable_ms: poll.usableMs}
   if ('error' in poll) {
     writeState(context, 'mesh_nodes', {...common, ok: false, error: poll.error})
@@ -88,12 +87,12 @@ function storePoll(context: TaskContext, poll: NodePoll): void {
 }
 
 /** Deletes the last poll: its nodes are those of a control plane that is not used any more. */
-export function deleteNodePoll(context: TaskContext): void {
+export function deleteNodePoll(context: WorkspaceContext): void {
   if (readState(context, 'mesh_nodes') !== undefined) deleteState(context, 'mesh_nodes')
 }
 
 /** The last poll as shown in the status; undefined if there was none. */
-export function federationCache(context: TaskContext): OrchStatusV1['mesh_federation_cache'] {
+export function federationCache(context: WorkspaceContext): OrchStatusV1['mesh_federation_cache'] {
   const polled = readState(context, 'mesh_nodes')
   if (polled === undefined) return undefined
   const {fetched_at_unix_ms} = polled

@@ -1,4 +1,4 @@
-import {type Capabilities, noCapabilities} from '../base/capabilities.js'
+import {type Capabilities, noCapabilities} from '../../workspace/index.js'
 import type {NodeRow} from '../base/polled-nodes.js'
 
 /** Routing's record of a node between two polls. */

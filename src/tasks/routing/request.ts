@@ -1,4 +1,4 @@
-import type {Capabilities} from '../base/capabilities.js'
+import type {Capabilities} from '../../workspace/index.js'
 
 /** A candidate agent for a task. */
 export interface RoutingAgent {

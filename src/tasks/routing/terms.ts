@@ -1,4 +1,4 @@
-import {type Capabilities, hardCapabilities, noCapabilities} from '../base/capabilities.js'
+import {type Capabilities, hardCapabilities, noCapabilities} from '../../workspace/index.js'
 import {isSchedulable, type RemoteHint} from './remote.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from './request.js'
 

@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {type ClaimRequest, takeClaim} from '../lifecycle/claim.js'
 import type {Started} from '../lifecycle/dispatch.js'
 import {TaskRun} from './task-run.js'
@@ -9,7 +9,7 @@ import {TaskRun} from './task-run.js'
  * generation. Expired claims are released first.
  * @throws no_task_to_claim, agent_not_found, hidden_checks_unread
  */
-export async function claimTask(context: TaskContext, request: ClaimRequest): Promise<Started> {
+export async function claimTask(context: WorkspaceContext, request: ClaimRequest): Promise<Started> {
   const started = takeClaim(context, request)
   await new TaskRun(context, started).baseline()
   return started

@@ -1,4 +1,4 @@
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {TaskResult} from '../base/task.js'
 import {type Completion, earlierCompletion, type JudgeOptions} from '../completion/judgement.js'
 import type {Finisher} from '../lifecycle/finish.js'
@@ -12,7 +12,7 @@ import {TaskRun} from './task-run.js'
  * @throws task_not_found, invalid_transition, claim_required, claim_lost, hidden_checks_unread; the reason of the signal
  */
 export async function completeTask(
-  context: TaskContext,
+  context: WorkspaceContext,
   id: number,
   result: TaskResult | undefined,
   finisher: Finisher = {},

@@ -1,5 +1,5 @@
 import {killIfRunning, processesWith, processStart} from '../../process/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {DaemonLease} from '../daemon/lease.js'
 import {requeueRow} from '../lifecycle/finish.js'
 import {selectTask, type TaskRow} from '../lifecycle/task-rows.js'
@@ -9,7 +9,7 @@ import {selectTask, type TaskRow} from '../lifecycle/task-rows.js'
  * tasks: two runs of one task would interfere. Clients keep their tasks as long as they send heartbeats.
  * @returns the number of tasks queued again
  */
-export function recoverRuns(context: TaskContext, lease: DaemonLease): number {
+export function recoverRuns(context: WorkspaceContext, lease: DaemonLease): number {
   const {store, repositoryId, config} = context
   return lease.transaction(() => {
     const left = store.all<TaskRow>(

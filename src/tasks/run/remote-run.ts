@@ -1,7 +1,6 @@
 import type {ManifestEntry} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {PlacementReason, WorkspaceContext} from '../../workspace/index.js'
 import type {Task} from '../base/task.js'
-import type {PlacementReason} from '../base/vocabulary.js'
 import {appendLineage} from '../events/lineage.js'
 import {clearOutput, replaceOutput} from '../lifecycle/output.js'
 import {moveTask} from '../lifecycle/status.js'
@@ -46,7 +45,7 @@ export class RemoteRun extends TaskRun {
 }
 
 /** Stores the reason for the placement of a task, and emits its event. */
-function place(context: TaskContext, task: TaskRow, reason: PlacementReason, leaseId: string | null): void {
+function place(context: WorkspaceContext, task: TaskRow, reason: PlacementReason, leaseId: string | null): void {
   context.store.run('UPDATE orch_tasks SET placement_reason = ? WHERE id = ?', [reason, task.id])
   emitDecision(context, task, {agentId: task.agent_id, reason, leaseId})
 }
@@ -64,7 +63,7 @@ interface RemoteStarter {
  * Starts the next queued tasks that other nodes may run, in a transaction of the caller. From then on no local agent
  * starts them. A task whose files are in use stays queued.
  */
-export function startRemoteRuns(context: TaskContext, {limit, ...starter}: RemoteStarter): RemoteRun[] {
+export function startRemoteRuns(context: WorkspaceContext, {limit, ...starter}: RemoteStarter): RemoteRun[] {
   const {store, repositoryId, now} = context
   const candidates = store.all<{id: number}>(
     `SELECT id FROM orch_tasks WHERE repository_id = @repository AND status = 'Queued' AND delegation = 'open'
@@ -76,7 +75,7 @@ ORDER BY priority DESC, id LIMIT @limit`,
 }
 
 function start(
-  context: TaskContext,
+  context: WorkspaceContext,
   row: TaskRow,
   {owner, delegateOf}: Omit<RemoteStarter, 'limit'>,
 ): RemoteRun | undefined {
@@ -96,5 +95,5 @@ function start(
 }
 
 /** The run of a task that was started on another node, by this daemon or an earlier one. @throws task_not_found */
-export const continueRemoteRun = (context: TaskContext, taskId: number, generation: number): RemoteRun =>
+export const continueRemoteRun = (context: WorkspaceContext, taskId: number, generation: number): RemoteRun =>
   new RemoteRun(context, {task: requireTask(context, taskId), generation})

@@ -1,5 +1,5 @@
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {agentsWithWork} from '../agents/agent-rows.js'
-import type {TaskContext} from '../base/context.js'
 import type {DaemonLease} from '../daemon/lease.js'
 import {startNext} from '../lifecycle/dispatch.js'
 import {emergencyStopOf} from '../lifecycle/emergency-stop.js'
@@ -11,7 +11,7 @@ import {TaskRun} from './task-run.js'
  * @param running runs of this process that have not ended: their agents are busy, and their tasks are skipped
  * @throws daemon_replaced
  */
-export function startRuns(context: TaskContext, lease: DaemonLease, running: readonly TaskRun[]): TaskRun[] {
+export function startRuns(context: WorkspaceContext, lease: DaemonLease, running: readonly TaskRun[]): TaskRun[] {
   if (emergencyStopOf(context) !== undefined) return []
   const busy = new Set(running.map(({task}) => task.agent_id))
   const idle = () => agentsWithWork(context).filter((id) => !busy.has(id))
@@ -22,7 +22,7 @@ export function startRuns(context: TaskContext, lease: DaemonLease, running: rea
 }
 
 /** Those of some runs that no longer hold their claims: their tasks were cancelled, doubted or moved. */
-export function lostRuns(context: TaskContext, runs: readonly TaskRun[]): TaskRun[] {
+export function lostRuns(context: WorkspaceContext, runs: readonly TaskRun[]): TaskRun[] {
   if (runs.length === 0) return []
   const rows = context.store.all<{id: number; status: string; claim_generation: number}>(
     'SELECT id, status, claim_generation FROM orch_tasks WHERE id IN (SELECT value FROM json_each(?))',

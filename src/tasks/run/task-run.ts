@@ -1,10 +1,9 @@
 import {excerpt} from '../../errors/index.js'
 import type {KeptOutput} from '../../process/index.js'
 import {recordWork} from '../../telemetry/index.js'
+import type {TaskPhase, WorkspaceContext} from '../../workspace/index.js'
 import {chargeAgent} from '../agents/budget.js'
-import type {TaskContext} from '../base/context.js'
 import type {Task, TaskResult, TranscriptEntry} from '../base/task.js'
-import type {TaskPhase} from '../base/vocabulary.js'
 import {
   applyJudgement,
   type Completion,
@@ -34,12 +33,12 @@ export interface RunClaim extends Finisher {
  * Each change checks first that the run still holds its claim, since the task may have been cancelled or moved.
  */
 export class TaskRun {
-  protected readonly context: TaskContext
+  protected readonly context: WorkspaceContext
   readonly #finisher: Finisher
   /** The task as it was when the run started or was continued. */
   readonly task: Task
 
-  constructor(context: TaskContext, {task, ...finisher}: RunClaim) {
+  constructor(context: WorkspaceContext, {task, ...finisher}: RunClaim) {
     this.context = context
     this.task = task
     this.#finisher = finisher

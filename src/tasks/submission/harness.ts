@@ -7,7 +7,7 @@ import {
   type SubmitTaskV1,
 } from '../../contracts/index.js'
 import {execBuiltins, planExec, unfilledPlaceholders} from '../../exec/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Task} from '../base/task.js'
 import {parseObject} from '../context/envelope.js'
 import {normalisePath} from './manifest.js'
@@ -27,7 +27,7 @@ const limits = {lines: 100, characters: 2000}
  */
 export function readHarness(
   submission: SubmitTaskV1,
-  context: Pick<TaskContext, 'root' | 'config'>,
+  context: Pick<WorkspaceContext, 'root' | 'config'>,
   refuse: Refuse,
 ): Harness | undefined {
   const spec = readSpec(submission, refuse)
@@ -71,7 +71,7 @@ function acceptanceLines(lines: readonly string[], refuse: Refuse): string[] {
 function requireCheck(
   check: string,
   description: string,
-  {root, config}: Pick<TaskContext, 'root' | 'config'>,
+  {root, config}: Pick<WorkspaceContext, 'root' | 'config'>,
   refuse: Refuse,
 ): void {
   const {templates, enabled, secrets} = config.exec

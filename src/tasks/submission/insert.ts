@@ -1,9 +1,8 @@
 import {randomUUID} from 'node:crypto'
+import {type PlacementReason, priorities, type TaskStatus, type WorkspaceContext} from '../../workspace/index.js'
 import type {SubmissionReview} from '../attention/review.js'
-import type {TaskContext} from '../base/context.js'
 import {mayDelegate} from '../base/may-delegate.js'
 import {firstGeneration} from '../base/restored.js'
-import {type PlacementReason, priorities, type TaskStatus} from '../base/vocabulary.js'
 import {personRequired} from '../lifecycle/change.js'
 import {writeDependencies} from '../lifecycle/dependencies.js'
 import type {Placement} from '../routing/place.js'
@@ -29,7 +28,7 @@ interface Placed {
 
 /** Inserts a task with its dependencies. */
 export function insertTask(
-  context: TaskContext,
+  context: WorkspaceContext,
   task: NewTask,
   {placement, dependsOn, open, review}: Placed,
 ): InsertedTask {

@@ -1,9 +1,8 @@
 import {randomUUID} from 'node:crypto'
 import {SvcError} from '../../errors/index.js'
+import {priorities, type WorkspaceContext} from '../../workspace/index.js'
 import {queuedOf, workingAgents} from '../agents/agent-rows.js'
 import {spawnAgent} from '../agents/spawn.js'
-import type {TaskContext} from '../base/context.js'
-import {priorities} from '../base/vocabulary.js'
 import {cancelRow} from '../lifecycle/cancel.js'
 import {selectTask, type TaskRow} from '../lifecycle/task-rows.js'
 import type {NewTask} from './submission.js'
@@ -14,7 +13,7 @@ import type {NewTask} from './submission.js'
  * @returns the name of the agent that was spawned, if any
  * @throws queue_full
  */
-export function makeRoom(context: TaskContext, task: NewTask, dependsOn: readonly number[]): string | undefined {
+export function makeRoom(context: WorkspaceContext, task: NewTask, dependsOn: readonly number[]): string | undefined {
   const {maxQueueLen: limit, queueOverflowStrategy: strategy} = context.config
   if (limit === 0) return undefined
   const queued = workingAgents(context).reduce((sum, row) => sum + queuedOf(row), 0)
@@ -34,7 +33,7 @@ export function makeRoom(context: TaskContext, task: NewTask, dependsOn: readonl
 }
 
 /** The queued task that would run last, among those without dependants. */
-const weakestQueued = ({store, repositoryId}: TaskContext, besides: readonly number[]): TaskRow | undefined =>
+const weakestQueued = ({store, repositoryId}: WorkspaceContext, besides: readonly number[]): TaskRow | undefined =>
   store.get<TaskRow>(
     `${selectTask} WHERE t.repository_id = ? AND t.status = 'Queued' AND t.id NOT IN (SELECT value FROM json_each(?))
   AND NOT EXISTS (SELECT 1 FROM orch_dependencies d WHERE d.depends_on = t.id AND d.is_met = 0)

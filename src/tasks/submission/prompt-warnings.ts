@@ -1,5 +1,4 @@
-import type {TaskContext} from '../base/context.js'
-import {confidencePolicy, promptConfidence} from '../base/policy.js'
+import {confidencePolicy, promptConfidence, type WorkspaceContext} from '../../workspace/index.js'
 import {appendEvent} from '../events/event-log.js'
 import {writesOf} from '../locks.js'
 import type {NewTask} from './submission.js'
@@ -32,7 +31,7 @@ export function promptWarnings(description: string, writes: readonly string[], l
 
 /** Records the warnings about a new task. @returns the warnings as sentences */
 export function recordPromptWarnings(
-  context: TaskContext,
+  context: WorkspaceContext,
   {description, file_manifest: files}: NewTask,
   {id, agent_id}: {id: number; agent_id: number},
 ): string[] {

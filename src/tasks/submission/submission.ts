@@ -3,19 +3,19 @@ import {isDeepStrictEqual} from 'node:util'
 import {isObject, type ManifestEntry, type SubmitTaskV1, withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 import {planExec} from '../../exec/index.js'
-import {parseCapabilities} from '../base/capabilities.js'
-import type {TaskContext} from '../base/context.js'
-import type {Correlation, Task} from '../base/task.js'
 import {
   benchmarkTiers,
   executionRoles,
   type Priority,
   type ProcessorName,
+  parseCapabilities,
   priorities,
   processorNames,
   taskCategories,
   testDecisions,
-} from '../base/vocabulary.js'
+  type WorkspaceContext,
+} from '../../workspace/index.js'
+import type {Correlation, Task} from '../base/task.js'
 import {checkEnvelope, longestEnvelope} from '../context/envelope.js'
 import {readEvidenceContext} from '../context/evidence-context.js'
 import type {TaskRequest} from '../lifecycle/task-rows.js'
@@ -85,7 +85,7 @@ const mostFiles = 10_000
  */
 export function readSubmission(
   submission: SubmitTaskV1,
-  context: Pick<TaskContext, 'root' | 'config' | 'now'>,
+  context: Pick<WorkspaceContext, 'root' | 'config' | 'now'>,
   place = 'The task',
 ): NewTask {
   const {root, config} = context

@@ -1,14 +1,12 @@
 import {isDeepStrictEqual} from 'node:util'
 import type {OrchAcceptedV1, SubmitTaskV1} from '../../contracts/index.js'
 import {Exit, excerpt, SvcError} from '../../errors/index.js'
+import {confidencePolicy, type TaskLabel, type WorkspaceContext} from '../../workspace/index.js'
 import {estimateTokens, requireBudget} from '../agents/budget.js'
 import {checkScope} from '../agents/scope.js'
 import {reviewSubmission, type Submitter} from '../attention/review.js'
-import type {TaskContext} from '../base/context.js'
 import {displayTask} from '../base/ids.js'
 import {mayDelegate} from '../base/may-delegate.js'
-import {confidencePolicy} from '../base/policy.js'
-import type {TaskLabel} from '../base/vocabulary.js'
 import {putContext} from '../context/context-store.js'
 import {envelopeKey, envelopeTtlSecs} from '../context/envelope.js'
 import {evidenceContextOf, taskEnvelope} from '../context/evidence-context.js'
@@ -47,7 +45,7 @@ export interface SubmitOptions {
  *   idempotency_mismatch, context_full, doom_loop, budget_exceeded
  */
 export function submitTask(
-  context: TaskContext,
+  context: WorkspaceContext,
   submission: SubmitTaskV1,
   {submitter = 'person'}: SubmitOptions = {},
 ): Accepted {
@@ -75,7 +73,7 @@ const largestBatch = 200_000
 
 /** Submits a batch, all tasks or none; tasks may depend on each other. @throws as `submitTask`, and dependency_cycle */
 export function submitBatch(
-  context: TaskContext,
+  context: WorkspaceContext,
   submissions: readonly SubmitTaskV1[],
   {submitter = 'person'}: SubmitOptions = {},
 ): Accepted[] {
@@ -130,7 +128,7 @@ function inBatch<T>(name: string, work: () => T): T {
 }
 
 /** @throws orchestrator_disabled, stopped */
-export function requireEnabled(context: TaskContext): void {
+export function requireEnabled(context: WorkspaceContext): void {
   if (!context.config.enabled) throw new SvcError('orchestrator_disabled', {})
   requireNotStopped(context)
 }
@@ -140,7 +138,7 @@ export function requireEnabled(context: TaskContext): void {
  * files and records its events.
  */
 function acceptTask(
-  context: TaskContext,
+  context: WorkspaceContext,
   task: NewTask,
   {dependsOn, submitter}: {dependsOn: readonly number[]; submitter: Submitter},
 ): Accepted {
@@ -167,7 +165,7 @@ function acceptTask(
 }
 
 /** Rejects a task whose evidence is too weak for any answer, if answers need evidence. @throws evidence_insufficient */
-function requireAnswerable(context: TaskContext, id: number): void {
+function requireAnswerable(context: WorkspaceContext, id: number): void {
   const {config} = context
   if (!config.socratesGateEnforce) return
   const {context: evidence} = evidenceContextOf(context, requireRow(context, id))
@@ -177,7 +175,7 @@ function requireAnswerable(context: TaskContext, id: number): void {
     throw new SvcError('evidence_insufficient', {confidence: judgement.confidence_estimate})
 }
 
-function findDuplicate({store, repositoryId}: TaskContext, task: NewTask): TaskRow | undefined {
+function findDuplicate({store, repositoryId}: WorkspaceContext, task: NewTask): TaskRow | undefined {
   const key = task.idempotency_key
   if (key === undefined) return undefined
   const row = store.get<TaskRow>(`${selectTask} WHERE t.repository_id = ? AND t.idempotency_key = ?`, [
@@ -211,7 +209,7 @@ const hasGainedBlocks = (description: string, submitted: string): boolean =>
   description.startsWith(submitted) && /^\n\n\[[A-Z][A-Z0-9 -]*\]/.test(description.slice(submitted.length))
 
 /** Finds the agent for a task. @throws queue_full, max_agents_reached, doom_loop, budget_exceeded */
-function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]): Placement {
+function place(context: WorkspaceContext, task: NewTask, dependsOn: readonly number[]): Placement {
   const room = makeRoom(context, task, dependsOn)
   const {target_agent, description, phase_label, file_manifest} = task
   const {capability_requirements: requirements, active_skill: skill} = task.request
@@ -230,7 +228,7 @@ function place(context: TaskContext, task: NewTask, dependsOn: readonly number[]
 /**
  * Reserves the files of a task that may start now; other tasks reserve them later. Records the affinity in any case.
  */
-function reserveFiles(context: TaskContext, task: NewTask, row: InsertedTask): void {
+function reserveFiles(context: WorkspaceContext, task: NewTask, row: InsertedTask): void {
   if (row.status === 'Queued' && isDue(context, task.not_before_ms)) reserveWrites(context, row, task.file_manifest)
   recordAffinity(context, row.agent_id, writesOf(task.file_manifest))
 }
@@ -240,7 +238,7 @@ function reserveFiles(context: TaskContext, task: NewTask, row: InsertedTask): v
  * evidence before they are completed.
  */
 function storeEnvelope(
-  context: TaskContext,
+  context: WorkspaceContext,
   {envelope, envelope_violations: violations, session_id}: NewTask,
   {id, agent_id}: InsertedTask,
 ): void {
@@ -262,7 +260,7 @@ function storeEnvelope(
 }
 
 function recordSubmission(
-  context: TaskContext,
+  context: WorkspaceContext,
   task: NewTask,
   {id, status, agent_id}: InsertedTask,
   placement: Placement,
@@ -277,7 +275,7 @@ function recordSubmission(
 /** Maximum length of a description in an event, which is not a copy of the task; characters. */
 const longestExcerpt = 200
 
-function accepted({config, isKept}: TaskContext, row: InsertedTask & {agent_name: string}): Accepted {
+function accepted({config, isKept}: WorkspaceContext, row: InsertedTask & {agent_name: string}): Accepted {
   const {id, uid, agent_id, agent_name, status, placement_reason, trace_id} = row
   return {
     task_id: id,

@@ -1,7 +1,6 @@
 import {type ManifestEntry, type SubmitTaskV1, withoutUndefined} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
-import type {ExecutionRole, TaskCategory} from '../base/vocabulary.js'
+import type {ExecutionRole, TaskCategory, WorkspaceContext} from '../../workspace/index.js'
 import {type Accepted, type SubmitOptions, submitBatch} from './submit.js'
 
 /** The predefined graphs of tasks. */
@@ -27,7 +26,7 @@ export const mostShards = 500
  *   The files of the goal are divided among the shards.
  * @throws as `submitBatch`, and task_invalid
  */
-export const submitGraph = (context: TaskContext, request: GraphRequest, options?: SubmitOptions): Accepted[] =>
+export const submitGraph = (context: WorkspaceContext, request: GraphRequest, options?: SubmitOptions): Accepted[] =>
   submitBatch(context, graphTasks(request), options)
 
 /** A task of a graph. */

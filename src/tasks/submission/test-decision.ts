@@ -1,6 +1,5 @@
 import type {ManifestEntry} from '../../contracts/index.js'
-import type {TaskContext} from '../base/context.js'
-import type {TaskCategory, TestDecision} from '../base/vocabulary.js'
+import type {TaskCategory, TestDecision, WorkspaceContext} from '../../workspace/index.js'
 import {requireRow} from '../lifecycle/task-rows.js'
 
 export interface TestVerdict {
@@ -51,7 +50,7 @@ export function decideTests(
 
 /** Stores the decision about a task: that of its submission, or else that of the policy. */
 export function recordTestDecision(
-  {store, config, now}: TaskContext,
+  {store, config, now}: WorkspaceContext,
   taskId: number,
   {test_decision: decision, ...subject}: TestSubject & {test_decision?: TestDecision},
 ): void {
@@ -73,7 +72,7 @@ export interface RecordedTestDecision extends TestVerdict {
 }
 
 /** The decision about a task. @throws task_not_found */
-export function testDecisionOf(context: TaskContext, taskId: number): RecordedTestDecision {
+export function testDecisionOf(context: WorkspaceContext, taskId: number): RecordedTestDecision {
   const {id} = requireRow(context, taskId)
   return context.store.get<RecordedTestDecision>(
     'SELECT task_id, decision, rationale, recorded_at_ms FROM plan_test_decisions WHERE task_id = ?',

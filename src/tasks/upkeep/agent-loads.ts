@@ -1,8 +1,6 @@
+import {type Capabilities, type Priority, priorities, type WorkspaceContext} from '../../workspace/index.js'
 import {capabilitiesOf, loadUnits, queuedOf, type WorkingAgent, workingAgents} from '../agents/agent-rows.js'
 import {ensureAgents} from '../agents/spawn.js'
-import type {Capabilities} from '../base/capabilities.js'
-import type {TaskContext} from '../base/context.js'
-import {type Priority, priorities} from '../base/vocabulary.js'
 import {moveToAgent} from '../lifecycle/move-to-agent.js'
 import {requireRow} from '../lifecycle/task-rows.js'
 
@@ -44,13 +42,13 @@ export const sumOfLoads = (agents: readonly AgentLoad[]): number =>
   Math.round(agents.reduce((sum, {load}) => sum + load, 0) * loadUnits) / loadUnits
 
 /** The loads of all agents with a queue, ordered by id. */
-export const agentLoads = (context: TaskContext): AgentLoad[] => workingAgents(context).map(toLoad)
+export const agentLoads = (context: WorkspaceContext): AgentLoad[] => workingAgents(context).map(toLoad)
 
 /**
  * As `agentLoads`, after the minimum of agents has been started. Corrects activity times in the future to now: the clock
  * was set back.
  */
-export function refreshAgentLoads(context: TaskContext): AgentLoad[] {
+export function refreshAgentLoads(context: WorkspaceContext): AgentLoad[] {
   const {store, repositoryId, now} = context
   store.run('UPDATE orch_agents SET last_active_ms = ? WHERE repository_id = ? AND last_active_ms > ?', [
     now(),
@@ -86,7 +84,7 @@ interface WaitingRow {
 
 /** Queued tasks of at least a priority; within a priority the latest first. */
 export const waitingTasks = (
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   {least, limit}: {least: Priority; limit: number},
 ): WaitingTask[] =>
   store
@@ -110,5 +108,5 @@ ORDER BY t.priority, t.id DESC LIMIT ?`,
     }))
 
 /** Moves a waiting task to the queue of another agent. @throws task_not_found */
-export const moveWaitingTask = (context: TaskContext, id: number, agentId: number): void =>
+export const moveWaitingTask = (context: WorkspaceContext, id: number, agentId: number): void =>
   moveToAgent(context, requireRow(context, id), agentId)

@@ -1,6 +1,5 @@
+import type {OrchestratorConfig, WorkspaceContext} from '../../workspace/index.js'
 import {readScopes} from '../agents/scope.js'
-import type {OrchestratorConfig} from '../base/config.js'
-import type {TaskContext} from '../base/context.js'
 import {readHiddenChecks} from '../hidden/read-checks.js'
 import {detectGroups} from '../routing/detect-groups.js'
 
@@ -14,7 +13,7 @@ export async function readWorkspace(
   root: string,
   config: OrchestratorConfig,
   userFile: string | undefined,
-): Promise<Pick<TaskContext, 'groups' | 'scopes' | 'hiddenChecks'>> {
+): Promise<Pick<WorkspaceContext, 'groups' | 'scopes' | 'hiddenChecks'>> {
   const groups = config.affinityGroups.length > 0 ? config.affinityGroups : await detectGroups(root)
   const scopes = await readScopes(root)
   const hiddenChecks = await readHiddenChecks(root, config, userFile)

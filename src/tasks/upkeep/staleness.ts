@@ -1,5 +1,5 @@
 import {isErrorOf, type SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../base/context.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {displayTask} from '../base/ids.js'
 import {readState, writeState} from '../base/state.js'
 import {appendEvent} from '../events/event-log.js'
@@ -78,7 +78,7 @@ export function dueContinuation(
  * Reports agents without activity, retires dead dynamic ones, and continues waiting tasks.
  * @param sinceMs start of the watch: earlier inactivity does not count, Unix ms
  */
-export function watchAgents(context: TaskContext, sinceMs: number): void {
+export function watchAgents(context: WorkspaceContext, sinceMs: number): void {
   const {config, now} = context
   if (config.staleThresholdMs > 0)
     for (const agent of watchedAgents(context)) {
@@ -90,7 +90,7 @@ export function watchAgents(context: TaskContext, sinceMs: number): void {
 }
 
 /** Agents with tasks, and those with a level to clear. Reads one task per agent, in the order of its queue. */
-function watchedAgents({store, repositoryId, now}: TaskContext): WatchedAgent[] {
+function watchedAgents({store, repositoryId, now}: WorkspaceContext): WatchedAgent[] {
   const agents = store.all<Omit<WatchedAgent, 'waiting_since_ms' | 'waiting_task' | 'processor'>>(
     `SELECT id, name, kind, running, last_active_ms, idle_level, continuations, continued_at_ms FROM orch_agents
 WHERE repository_id = ? AND state = 'active' AND kind <> 'resolution'
@@ -114,7 +114,7 @@ ORDER BY priority DESC, id LIMIT 1`,
 }
 
 /** Emits a level that is higher than the reported one; activity clears it silently. */
-function reportLevel(context: TaskContext, {id, idle_level: reported}: WatchedAgent, idleMs: number): void {
+function reportLevel(context: WorkspaceContext, {id, idle_level: reported}: WatchedAgent, idleMs: number): void {
   const index = stalenessOf(idleMs, context.config.staleThresholdMs)
   if (index === reported) return
   context.store.run('UPDATE orch_agents SET idle_level = ? WHERE id = ?', [index, id])
@@ -127,13 +127,13 @@ function reportLevel(context: TaskContext, {id, idle_level: reported}: WatchedAg
  * Retires a dead dynamic agent, so that its tasks move to others. An agent with a task in progress is kept: the task
  * has a living holder, and `task_timeout_ms` ends it.
  */
-function retireDead(context: TaskContext, {id, kind, running}: WatchedAgent, idleMs: number): boolean {
+function retireDead(context: WorkspaceContext, {id, kind, running}: WatchedAgent, idleMs: number): boolean {
   if (kind !== 'dynamic' || running > 0) return false
   if (stalenessOf(idleMs, context.config.staleThresholdMs) < deadLevel) return false
   return unlessRefused(['last_agent', 'max_agents_reached'], () => retireAgent(context, id))
 }
 
-function continueAgent(context: TaskContext, agent: WatchedAgent, idleMs: number): void {
+function continueAgent(context: WorkspaceContext, agent: WatchedAgent, idleMs: number): void {
   const {store, config, now} = context
   const {id, name, waiting_task: task} = agent
   const continuation = dueContinuation(agent, idleMs, config, now())
@@ -173,7 +173,7 @@ function unlessRefused(codes: readonly SvcError['code'][], work: () => void): bo
 }
 
 /** Emits one event when no agent has had any work for `idle_timeout_ms`, until there is work again. */
-function reportIdle(context: TaskContext, sinceMs: number): void {
+function reportIdle(context: WorkspaceContext, sinceMs: number): void {
   const {store, repositoryId, config, now} = context
   if (config.idleTimeoutMs <= 0) return
   const row = store.get<{busy: number | null; active: number | null}>(

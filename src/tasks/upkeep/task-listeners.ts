@@ -1,4 +1,4 @@
-import type {TaskListener} from '../base/context.js'
+import type {TaskListener} from '../../workspace/index.js'
 import {contextListener} from '../context/context-store.js'
 import {questionListener} from '../questions/close-questions.js'
 

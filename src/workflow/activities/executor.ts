@@ -1,7 +1,7 @@
 import type {SvcError} from '../../errors/index.js'
 import type {JoinRecord, MeshClient} from '../../mesh/index.js'
 import type {OutputSource} from '../../process/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityKind, ArgsOf, GenerateArgs, TranscribeArgs} from '../definition/definition.js'
 import type {ActivityKey} from '../store/activities.js'
 import type {StepEvent} from '../store/journal.js'
@@ -41,7 +41,7 @@ export interface MeshAccess {
 
 /** A call of an activity. */
 export interface Call<K extends ActivityKind = ActivityKind> {
-  readonly context: TaskContext
+  readonly context: WorkspaceContext
   readonly ports: ActivityPorts
   readonly key: ActivityKey
   readonly name: string

@@ -1,4 +1,5 @@
-import {cancelTask, finishedStatuses, requireTask, submitTask, type Task, type TaskContext} from '../../tasks/index.js'
+import {cancelTask, finishedStatuses, requireTask, submitTask, type Task} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {type ActivityKey, recordTask, tasksOfRun} from '../store/activities.js'
 import {type Executor, localEvent} from './executor.js'
 import {failed} from './waits.js'
@@ -37,7 +38,7 @@ export const taskExecutor: Executor<'task'> = {
  * Cancels the unfinished tasks of a run, or of one activity, in the transaction that ends what they were for. A client
  * that has claimed such a task receives an error at its next heartbeat.
  */
-export function withdrawTasks(context: TaskContext, runId: string, reason: string, activityId?: string): void {
+export function withdrawTasks(context: WorkspaceContext, runId: string, reason: string, activityId?: string): void {
   for (const id of tasksOfRun(context, runId, activityId))
     if (!hasEnded(requireTask(context, id)))
       cancelTask(context, id, {reason: `${withdrawnPrefix}${reason}`, by: 'agent'})
@@ -50,7 +51,7 @@ const ended: ReadonlySet<string> = new Set(finishedStatuses)
 const hasEnded = ({status}: Task): boolean => ended.has(status)
 
 interface Waiting {
-  context: TaskContext
+  context: WorkspaceContext
   key: ActivityKey
 }
 

@@ -2,7 +2,7 @@ import {setMaxListeners} from 'node:events'
 import type {WorkflowJournalEntry} from '../../contracts/index.js'
 import {isErrorOf} from '../../errors/index.js'
 import {watchStore} from '../../store/index.js'
-import {notify, type TaskContext} from '../../tasks/index.js'
+import {notify, type WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
 import {withdrawTasks} from '../activities/task.js'
 import {compileWorkflow} from '../definition/compile.js'
@@ -58,7 +58,7 @@ const shortWaitMs = 250
  * @throws workflow_run_not_found, workflow_finished, workflow_lease_held
  */
 export function driveRun(
-  context: TaskContext,
+  context: WorkspaceContext,
   runId: string,
   options: DriveOptions & {workflow?: Workflow | undefined},
 ): Driven {
@@ -69,7 +69,7 @@ export function driveRun(
 }
 
 class Driver {
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #run: RunRow
   readonly #owner: string
   readonly #options: DriveOptions
@@ -82,7 +82,7 @@ class Driver {
   #left: readonly Condition[] | undefined
 
   constructor(
-    context: TaskContext,
+    context: WorkspaceContext,
     run: RunRow,
     options: DriveOptions & {owner: string; workflow?: Workflow | undefined},
   ) {

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityPorts, Executor} from '../activities/executor.js'
 import {executors} from '../activities/executors.js'
 import type {
@@ -55,7 +55,7 @@ const maxItems = 10_000
 export class Execution {
   /** Results and writes of the run. */
   readonly log: RunLog
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #run: RunRow
   readonly #workflow: Workflow
   readonly #options: ExecutionOptions
@@ -63,7 +63,7 @@ export class Execution {
   /** Activities that have handed something to others, which is taken back if the run ends without success. */
   readonly #handedOn: {activity: ActivityRun; attempt: number}[] = []
 
-  constructor(context: TaskContext, run: RunRow, workflow: Workflow, options: ExecutionOptions) {
+  constructor(context: WorkspaceContext, run: RunRow, workflow: Workflow, options: ExecutionOptions) {
     this.#context = context
     this.#run = run
     this.#workflow = workflow

@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
 import {lastError, recordedResults} from '../store/activities.js'
 import {Journal} from '../store/journal.js'
@@ -31,7 +31,7 @@ export interface Replay {
  * Evaluates a run again from its recorded results. Nothing is executed or written.
  * @throws workflow_run_not_found, workflow_invalid
  */
-export async function replayRun(context: TaskContext, runId: string): Promise<Replay> {
+export async function replayRun(context: WorkspaceContext, runId: string): Promise<Replay> {
   const run = requireRun(context, runId)
   const {workflow_name: workflow, status} = run
   const waits = new Waits(context.now, () => undefined)

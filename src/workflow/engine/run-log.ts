@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {checkVersion} from '../activities/executors.js'
 import type {Step} from '../definition/definition.js'
 import {
@@ -39,7 +39,7 @@ const renewalMs = 1000
 export class RunLog {
   readonly journal: Journal
   readonly owner: string
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #run: RunRow
   readonly #onCancel: () => void
   readonly #recorded: Map<string, Recorded>
@@ -51,7 +51,7 @@ export class RunLog {
   /** Position of the latest row of an activity. */
   #seq: number
 
-  constructor(context: TaskContext, run: RunRow, {journal, owner, onCancel}: RunLogOptions) {
+  constructor(context: WorkspaceContext, run: RunRow, {journal, owner, onCancel}: RunLogOptions) {
     this.journal = journal
     this.owner = owner
     this.#context = context

@@ -1,7 +1,7 @@
 import {setMaxListeners} from 'node:events'
 import {isErrorOf} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
 import {isHeld} from '../store/lease.js'
 import {removeOrphanedOutput} from '../store/output-files.js'
@@ -28,7 +28,7 @@ export interface RunnerOptions {
   readonly onEntry?: DriveOptions['onEntry']
 }
 
-export function startWorkflowRunner(context: TaskContext, {ports, onEntry}: RunnerOptions): WorkflowRunner {
+export function startWorkflowRunner(context: WorkspaceContext, {ports, onEntry}: RunnerOptions): WorkflowRunner {
   const over = new AbortController()
   setMaxListeners(0, over.signal)
   const running = new Map<string, Driven>()

@@ -1,5 +1,5 @@
 import {isErrorOf, SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {compileWorkflow} from '../definition/compile.js'
 import type {Workflow} from '../definition/definition.js'
 import {completeInput} from '../definition/input.js'
@@ -26,7 +26,7 @@ import {type Driven, type DriveOptions, driveRun} from './drive.js'
  * @throws workflow_input_invalid, workflow_run_id_invalid, workflow_changed, workflow_finished, workflow_lease_held
  */
 export function startRun(
-  context: TaskContext,
+  context: WorkspaceContext,
   workflow: Workflow,
   run: NewRun & {adopt?: boolean},
   options: DriveOptions,
@@ -42,7 +42,7 @@ export function startRun(
 }
 
 /** Inserts a run that another process drives. @throws workflow_input_invalid, workflow_run_id_invalid, workflow_run_exists */
-export const createRun = (context: TaskContext, workflow: Workflow, run: NewRun): RunRow =>
+export const createRun = (context: WorkspaceContext, workflow: Workflow, run: NewRun): RunRow =>
   insertRun(context, workflow, {...run, input: completeInput(workflow, run.input)})
 
 /**
@@ -51,7 +51,7 @@ export const createRun = (context: TaskContext, workflow: Workflow, run: NewRun)
  * @throws workflow_run_not_found, workflow_finished, workflow_changed, workflow_lease_held
  */
 export async function resumeRun(
-  context: TaskContext,
+  context: WorkspaceContext,
   runId: string,
   {adopt = false, ...options}: DriveOptions & {adopt?: boolean},
 ): Promise<Driven> {
@@ -80,7 +80,7 @@ async function currentDefinition({source_path: path, workflow_name: name}: RunRo
 }
 
 /** @throws workflow_changed */
-function useDefinition(context: TaskContext, run: RunRow, workflow: Workflow, adopt: boolean): void {
+function useDefinition(context: WorkspaceContext, run: RunRow, workflow: Workflow, adopt: boolean): void {
   const {run_id, definition_digest: digest, workflow_name: name, source_path: path} = run
   if (digest === workflow.digest && name === workflow.name) return
   if (!adopt || name !== workflow.name)
@@ -92,7 +92,7 @@ function useDefinition(context: TaskContext, run: RunRow, workflow: Workflow, ad
  * Asks for a run to be cancelled. If no process drives it, this one does, so that its compensations run.
  * @throws workflow_run_not_found, workflow_finished
  */
-export async function cancelRun(context: TaskContext, runId: string, options: DriveOptions): Promise<RunRow> {
+export async function cancelRun(context: WorkspaceContext, runId: string, options: DriveOptions): Promise<RunRow> {
   const {store, now} = context
   const run = store.transaction(() => {
     const found = requireRun(context, runId)

@@ -3,7 +3,7 @@ import {stat} from 'node:fs/promises'
 import {resolve} from 'node:path'
 import {isErrorOf} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {Schedule} from '../definition/cron.js'
 import type {Workflow} from '../definition/definition.js'
 import {readWorkflows} from '../definition/read.js'
@@ -24,12 +24,12 @@ interface ReadFile {
 
 /** Starts the workflows of the configured files whose time has come. */
 export class ScheduledWorkflows {
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #files = new Map<string, ReadFile>()
   #readAt = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
 
-  constructor(context: TaskContext) {
+  constructor(context: WorkspaceContext) {
     this.#context = context
   }
 
@@ -77,11 +77,11 @@ export class ScheduledWorkflows {
 }
 
 /** Absolute paths of the files whose workflows the daemon starts. */
-export const scheduledFiles = ({config, root}: TaskContext): string[] =>
+export const scheduledFiles = ({config, root}: WorkspaceContext): string[] =>
   config.workflowFiles.map((name) => resolve(root, name))
 
 /** The time of the next start if a daemon runs, Unix ms: in the past for a start that is late. Undefined if there is none. */
-export function nextStart(context: TaskContext, {name, schedule}: Workflow, file: string): number | undefined {
+export function nextStart(context: WorkspaceContext, {name, schedule}: Workflow, file: string): number | undefined {
   if (schedule === undefined) return undefined
   const now = context.now()
   const due = dueTime(context, {file, workflow: name, schedule: schedule.source}) ?? schedule.next(now)
@@ -97,7 +97,7 @@ const never = Number.MAX_SAFE_INTEGER
  * whichever process notices it. A new schedule starts with its first time from now on.
  * @returns ids of the runs
  */
-export function startDue(context: TaskContext, workflow: Workflow, file: string): string[] {
+export function startDue(context: WorkspaceContext, workflow: Workflow, file: string): string[] {
   const {schedule} = workflow
   if (schedule === undefined) return []
   const now = context.now()
@@ -121,7 +121,7 @@ function startTimes(schedule: Schedule, due: number, now: number): number[] {
   return onTime.length > 0 || schedule.missed === 'skip' ? onTime : [due]
 }
 
-function startAt(context: TaskContext, workflow: Workflow, file: string, at: number): string[] {
+function startAt(context: WorkspaceContext, workflow: Workflow, file: string, at: number): string[] {
   const time = new Date(at).toISOString().replace(/\.000Z$/, 'Z')
   const of = createHash('sha256').update(file).digest('hex').slice(0, 8)
   try {

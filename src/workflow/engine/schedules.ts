@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {readWorkflows} from '../definition/read.js'
 import {lastScheduledRun, type RunSummary} from '../report.js'
 import {nextStart, scheduledFiles} from './scheduled.js'
@@ -28,7 +28,7 @@ export interface ScheduleList {
 }
 
 /** The schedules of the configured files, the next start first. */
-export async function listSchedules(context: TaskContext): Promise<ScheduleList> {
+export async function listSchedules(context: WorkspaceContext): Promise<ScheduleList> {
   const faults: ScheduleList['faults'] = []
   const read = async (file: string): Promise<ScheduleSummary[]> => {
     try {

@@ -1,4 +1,4 @@
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** A step of a run in the tables: an activity id belongs to one run. */
 export interface ActivityKey {
@@ -15,7 +15,7 @@ export interface Recorded {
 }
 
 /** The recorded results of a run by activity id, in the order in which the activities were completed. */
-export function recordedResults({store}: TaskContext, runId: string): Map<string, Recorded> {
+export function recordedResults({store}: WorkspaceContext, runId: string): Map<string, Recorded> {
   const rows = store.all<Recorded & {activity_id: string}>(
     "SELECT seq, activity_id, result_json FROM workflow_activity_log WHERE run_id = ? AND status = 'completed' ORDER BY seq",
     [runId],
@@ -24,7 +24,7 @@ export function recordedResults({store}: TaskContext, runId: string): Map<string
 }
 
 /** The position of the latest activity of a run, from which the process that holds its lease counts; 0 if it has none. */
-export const lastSeq = ({store}: TaskContext, runId: string): number =>
+export const lastSeq = ({store}: WorkspaceContext, runId: string): number =>
   store.get<{seq: number}>('SELECT coalesce(max(seq), 0) AS seq FROM workflow_activity_log WHERE run_id = ?', [runId])
     ?.seq ?? 0
 
@@ -36,7 +36,7 @@ export interface WaitingNote {
 
 /** Records that an activity has started; no effect if it had started before. */
 export function recordStarted(
-  {store, now}: TaskContext,
+  {store, now}: WorkspaceContext,
   {runId, workflow, activityId}: ActivityKey,
   {seq, name, note}: {seq: number; name: string; note: WaitingNote | undefined},
 ): void {
@@ -48,7 +48,7 @@ export function recordStarted(
 }
 
 /** When an activity started first, Unix ms: a timer counts from then. */
-export const startedAtMs = ({store, now}: TaskContext, {runId, workflow, activityId}: ActivityKey): number =>
+export const startedAtMs = ({store, now}: WorkspaceContext, {runId, workflow, activityId}: ActivityKey): number =>
   store.get<{recorded_at_ms: number}>(
     `SELECT recorded_at_ms FROM workflow_activity_log
 WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started'`,
@@ -57,7 +57,7 @@ WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started
 
 /** When an attempt started, Unix ms. */
 export const attemptStartedAtMs = (
-  {store, now}: TaskContext,
+  {store, now}: WorkspaceContext,
   {runId, workflow, activityId}: ActivityKey,
   attempt: number,
 ): number =>
@@ -68,7 +68,11 @@ WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND attempt_no = ? AN
   )?.recorded_at_ms ?? now()
 
 /** Connects an activity with the task that it waits for. */
-export function recordTask({store}: TaskContext, {runId, workflow, activityId}: ActivityKey, taskId: number): void {
+export function recordTask(
+  {store}: WorkspaceContext,
+  {runId, workflow, activityId}: ActivityKey,
+  taskId: number,
+): void {
   store.run(
     `UPDATE workflow_activity_log SET task_id = ?
 WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started'`,
@@ -77,7 +81,7 @@ WHERE run_id = ? AND workflow_name = ? AND activity_id = ? AND status = 'started
 }
 
 /** The latest task of each activity of a run, or of one, that has no result yet and was not deleted. */
-export const tasksOfRun = ({store}: TaskContext, runId: string, activityId?: string): number[] =>
+export const tasksOfRun = ({store}: WorkspaceContext, runId: string, activityId?: string): number[] =>
   store
     .all<{task_id: number}>(
       `SELECT task_id FROM workflow_activity_log AS s WHERE run_id = @run AND status = 'started' AND task_id IS NOT NULL
@@ -90,14 +94,14 @@ ORDER BY seq DESC`,
     .map(({task_id}) => task_id)
 
 /** The runs that wait for a task. */
-export const runsOfTask = ({store}: TaskContext, taskId: number): string[] =>
+export const runsOfTask = ({store}: WorkspaceContext, taskId: number): string[] =>
   store
     .all<{run_id: string}>('SELECT run_id FROM workflow_activity_log WHERE task_id = ?', [taskId])
     .map(({run_id}) => run_id)
 
 /** Records the result of an activity. @param attempt that succeeded; undefined if nothing was attempted */
 export function recordCompleted(
-  {store, now}: TaskContext,
+  {store, now}: WorkspaceContext,
   {runId, workflow, activityId}: ActivityKey,
   {seq, name, json, attempt}: {seq: number; name: string; json: string | null; attempt?: number | undefined},
 ): Recorded {
@@ -139,7 +143,7 @@ export interface OutputPaths {
 }
 
 export function recordAttempt(
-  {store, now}: TaskContext,
+  {store, now}: WorkspaceContext,
   {runId, workflow, activityId}: ActivityKey,
   {attempt, status, owner, leaseUntilMs, error, output}: AttemptEnd,
 ): void {
@@ -166,7 +170,7 @@ export interface LastAttempt {
 }
 
 /** The last attempts of the unfinished activities of a run, by activity id. */
-export function lastAttempts({store}: TaskContext, runId: string): ReadonlyMap<string, LastAttempt> {
+export function lastAttempts({store}: WorkspaceContext, runId: string): ReadonlyMap<string, LastAttempt> {
   const rows = store.all<{activity_id: string; attempt: number; failed: number | null; failures: number}>(
     `SELECT activity_id, max(attempt_no) AS attempt, max(CASE status WHEN 'failed' THEN attempt_no END) AS failed,
   count(CASE status WHEN 'failed' THEN 1 END) AS failures
@@ -185,7 +189,7 @@ GROUP BY activity_id`,
 }
 
 /** The error of the last failed attempt of an activity. */
-export const lastError = ({store}: TaskContext, runId: string, activityId: string): string | undefined =>
+export const lastError = ({store}: WorkspaceContext, runId: string, activityId: string): string | undefined =>
   store.get<{error: string | null}>(
     `SELECT error FROM workflow_activity_attempt_log WHERE run_id = ? AND activity_id = ? AND status = 'failed'
 ORDER BY attempt_no DESC LIMIT 1`,

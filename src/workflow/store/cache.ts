@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto'
 import {canonicalJson} from '../../lang/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** Identifies a call in the cache: the workflow, and the arguments of the activity. */
 export const argumentHash = (workflow: string, args: unknown): string =>
@@ -9,7 +9,7 @@ export const argumentHash = (workflow: string, args: unknown): string =>
     .digest('hex')
 
 export const cachedResult = (
-  {store, now}: TaskContext,
+  {store, now}: WorkspaceContext,
   activityId: string,
   hash: string,
 ): {result_json: string} | undefined =>
@@ -20,7 +20,7 @@ export const cachedResult = (
 
 /** Keeps a result for later runs, and deletes expired ones. */
 export function cacheResult(
-  {store, now}: TaskContext,
+  {store, now}: WorkspaceContext,
   {activityId, hash, json, windowMs}: {activityId: string; hash: string; json: string; windowMs: number},
 ): void {
   const at = now()

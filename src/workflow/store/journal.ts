@@ -1,6 +1,7 @@
 import type {WorkflowJournalEntry} from '../../contracts/index.js'
-import {appendEvent, type TaskContext} from '../../tasks/index.js'
+import {appendEvent} from '../../tasks/index.js'
 import {recordMetrics, sessionOf} from '../../telemetry/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** The members of an entry that the contract names. */
 type Known = {[K in keyof WorkflowJournalEntry as string extends K ? never : K]: WorkflowJournalEntry[K]}
@@ -32,7 +33,7 @@ const maxDeferralMs = 1000
  * reported nor recorded.
  */
 export class Journal {
-  readonly #context: TaskContext
+  readonly #context: WorkspaceContext
   readonly #options: JournalOptions
   /** Entries of the current transaction. */
   #pending: WorkflowJournalEntry[] = []
@@ -40,7 +41,7 @@ export class Journal {
   #copies: WorkflowJournalEntry[] = []
   #recordedAtMs = 0
 
-  constructor(context: TaskContext, options: JournalOptions) {
+  constructor(context: WorkspaceContext, options: JournalOptions) {
     this.#context = context
     this.#options = options
   }

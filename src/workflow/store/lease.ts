@@ -1,7 +1,7 @@
 import os from 'node:os'
 import {SvcError} from '../../errors/index.js'
 import {isAlive, processStart} from '../../process/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {completedOfRun, type RunRow, type RunStatus, requireRun} from './runs.js'
 
 /** Duration of the lease of a run without renewal, ms. */
@@ -43,7 +43,7 @@ export function stateOf(run: RunRow, at: number): RunState {
  * Takes the lease of a run if it is free: it has none, it has expired, or its process on this machine has ended.
  * @throws workflow_run_not_found, workflow_lease_held
  */
-export function takeLease(context: TaskContext, runId: string, owner: string): RunRow {
+export function takeLease(context: WorkspaceContext, runId: string, owner: string): RunRow {
   const {store, now} = context
   return store.transaction(() => {
     const run = requireRun(context, runId)
@@ -82,7 +82,7 @@ export interface Lease {
  * @returns true if the run is to be cancelled
  * @throws workflow_lease_lost
  */
-export function requireLease({store}: TaskContext, {runId, owner}: Lease): boolean {
+export function requireLease({store}: WorkspaceContext, {runId, owner}: Lease): boolean {
   const run = store.get<{cancel_requested_at_ms: number | null; is_unwinding: number}>(
     'SELECT cancel_requested_at_ms, is_unwinding FROM workflow_run_log WHERE run_id = ? AND lease_owner = ?',
     [runId, owner],
@@ -92,7 +92,7 @@ export function requireLease({store}: TaskContext, {runId, owner}: Lease): boole
 }
 
 /** Prolongs the lease. No effect if it was lost. */
-export function renewLease({store, now}: TaskContext, {runId, owner}: Lease): void {
+export function renewLease({store, now}: WorkspaceContext, {runId, owner}: Lease): void {
   const at = now()
   store.run(
     `UPDATE workflow_run_log SET lease_until_ms = ?, wake_at_ms = ?, updated_at_ms = ?, completed_steps = ${completedOfRun}
@@ -112,7 +112,7 @@ export interface Release {
 
 /** Ends the lease, with the outcome of the run. No effect if the lease was lost. */
 export function releaseLease(
-  {store, now}: TaskContext,
+  {store, now}: WorkspaceContext,
   {runId, owner}: Lease,
   {status, wakeAtMs = null, error, output}: Release,
 ): void {

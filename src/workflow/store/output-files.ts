@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {logger} from '../../log/index.js'
 import type {KeptOutput, OutputSource} from '../../process/index.js'
 import type {Store} from '../../store/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityKey, OutputPaths} from './activities.js'
 
 /** The folder of a store, which has a folder for each run with long outputs. */
@@ -27,7 +27,7 @@ export class OutputFiles {
   #hasBegun = false
   #fault: unknown
 
-  constructor({store, isKept, config}: TaskContext, {runId, activityId}: ActivityKey) {
+  constructor({store, isKept, config}: WorkspaceContext, {runId, activityId}: ActivityKey) {
     this.#folder = join(folderOf(store), nameOf(runId))
     this.#limit = config.workflowOutputMaxBytes
     this.#base = isKept && this.#limit > 0 ? join(this.#folder, nameOf(activityId)) : undefined

@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto'
 import type {WorkflowDefinition} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import {appendEvent, type TaskContext} from '../../tasks/index.js'
+import {appendEvent} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {everyStep, type Workflow} from '../definition/definition.js'
 import {removeOrphanedOutput} from './output-files.js'
 
@@ -60,7 +61,7 @@ export interface NewRun {
 const maxIdLength = 200
 
 /** Inserts a run that no process drives yet. @throws workflow_run_id_invalid, workflow_run_exists */
-export function insertRun(context: TaskContext, workflow: Workflow, {runId, input, source, plan}: NewRun): RunRow {
+export function insertRun(context: WorkspaceContext, workflow: Workflow, {runId, input, source, plan}: NewRun): RunRow {
   const {store, repositoryId, now} = context
   const id = runId ?? `wf-${workflow.name}-${randomUUID()}`
   if (id.trim() === '' || id.length > maxIdLength || /\p{Cc}/u.test(id))
@@ -92,7 +93,7 @@ VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTH
   return requireRun(context, id)
 }
 
-export const findRun = ({store, repositoryId}: TaskContext, runId: string): RunRow | undefined =>
+export const findRun = ({store, repositoryId}: WorkspaceContext, runId: string): RunRow | undefined =>
   store.get<RunRow>('SELECT * FROM workflow_run_log WHERE run_id = ? AND repository_id = ?', [runId, repositoryId])
 
 /** The number of activities with a result of a row of `workflow_run_log`, in SQL. */
@@ -100,14 +101,14 @@ export const completedOfRun = `(SELECT count(*) FROM workflow_activity_log AS a
   WHERE a.run_id = workflow_run_log.run_id AND a.status = 'completed')`
 
 /** The number of activities of a run that have a result. */
-export const completedSteps = ({store}: TaskContext, {run_id, status, completed_steps: last}: RunRow): number =>
+export const completedSteps = ({store}: WorkspaceContext, {run_id, status, completed_steps: last}: RunRow): number =>
   status === 'running'
     ? (store.get<{count: number}>(`SELECT ${completedOfRun} AS count FROM workflow_run_log WHERE run_id = ?`, [run_id])
         ?.count ?? last)
     : last
 
 /** @throws workflow_run_not_found */
-export function requireRun(context: TaskContext, runId: string): RunRow {
+export function requireRun(context: WorkspaceContext, runId: string): RunRow {
   const run = findRun(context, runId)
   if (run === undefined) throw new SvcError('workflow_run_not_found', {run: runId})
   return run
@@ -126,7 +127,7 @@ export const finished = (run: RunRow): SvcError =>
   new SvcError('workflow_finished', {run: run.run_id, status: run.status, canResume: canResume(run)})
 
 /** Replaces the definition of a run. Results of activities are kept by their ids. */
-export function adoptDefinition({store, now}: TaskContext, runId: string, workflow: Workflow): void {
+export function adoptDefinition({store, now}: WorkspaceContext, runId: string, workflow: Workflow): void {
   store.run(
     `UPDATE workflow_run_log SET definition_json = ?, definition_digest = ?, planned_steps = ?, updated_at_ms = ?
 WHERE run_id = ?`,
@@ -135,7 +136,7 @@ WHERE run_id = ?`,
 }
 
 /** Runs that can continue: waiting ones whose time has come, and those that a process drives or has driven. */
-export const dueRuns = ({store, repositoryId, now}: TaskContext, limit: number): RunRow[] =>
+export const dueRuns = ({store, repositoryId, now}: WorkspaceContext, limit: number): RunRow[] =>
   store.all<RunRow>(
     `SELECT * FROM workflow_run_log WHERE repository_id = @repository AND status = 'running'
 UNION ALL
@@ -145,12 +146,12 @@ LIMIT @limit`,
   )
 
 /** Lets a waiting run continue. */
-export function wakeRun({store, now}: TaskContext, runId: string): void {
+export function wakeRun({store, now}: WorkspaceContext, runId: string): void {
   store.run("UPDATE workflow_run_log SET wake_at_ms = ? WHERE run_id = ? AND status = 'waiting'", [now(), runId])
 }
 
 /** Asks for a run to be cancelled: the process that drives it, or the next one, does that. */
-export function requestCancel(context: TaskContext, runId: string): void {
+export function requestCancel(context: WorkspaceContext, runId: string): void {
   const at = context.now()
   context.store.run(
     `UPDATE workflow_run_log SET cancel_requested_at_ms = coalesce(cancel_requested_at_ms, ?), updated_at_ms = ?
@@ -161,7 +162,7 @@ WHERE run_id = ?`,
 }
 
 /** The unfinished runs for the steps of a version of a plan. */
-export const runsOfPlan = ({store, repositoryId}: TaskContext, planSessionId: string, version: number): string[] =>
+export const runsOfPlan = ({store, repositoryId}: WorkspaceContext, planSessionId: string, version: number): string[] =>
   store
     .all<{run_id: string}>(
       `SELECT run_id FROM workflow_run_log WHERE repository_id = ? AND plan_session_id = ? AND coalesce(plan_version, 1) = ?
@@ -189,7 +190,7 @@ export interface RunPruning {
  * @returns number of runs
  */
 export function pruneRuns(
-  context: TaskContext,
+  context: WorkspaceContext,
   {olderThanMs, failed = false, dryRun = false, limit = -1}: RunPruning,
 ): number {
   const {store, repositoryId, now, config} = context

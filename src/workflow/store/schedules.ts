@@ -1,4 +1,4 @@
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** A schedule of a workflow in a file. */
 export interface ScheduleKey {
@@ -13,7 +13,7 @@ export const scheduledRuns = (workflow: string): string => `cron-${workflow}-`
 
 /** The next time without a run, Unix ms; undefined for a new or changed schedule. */
 export const dueTime = (
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   {file, workflow, schedule}: ScheduleKey,
 ): number | undefined =>
   store.get<{due_at_ms: number}>(
@@ -23,7 +23,7 @@ WHERE repository_id = ? AND source_path = ? AND workflow_name = ? AND schedule =
   )?.due_at_ms
 
 export function setDueTime(
-  {store, repositoryId}: TaskContext,
+  {store, repositoryId}: WorkspaceContext,
   {file, workflow, schedule}: ScheduleKey,
   dueMs: number,
 ): void {

@@ -1,6 +1,6 @@
 import {clearDecision} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
-import type {TaskContext} from '../../tasks/index.js'
+import type {WorkspaceContext} from '../../workspace/index.js'
 import {type SignalKeys, signalKeysOf} from '../definition/signal-keys.js'
 import {definitionOf, finished, isFinished, requireRun, wakeRun} from './runs.js'
 
@@ -17,7 +17,7 @@ const maxOpenSignals = 1000
  *   workflow_decided, workflow_signal_invalid
  */
 export function sendSignal(
-  context: TaskContext,
+  context: WorkspaceContext,
   {run, key, payload, isPerson = false}: {run: string; key: string; payload?: unknown; isPerson?: boolean},
 ): {signal_id: number} {
   const {store, now} = context
@@ -62,7 +62,7 @@ interface LastSignal {
   is_awaited: number
 }
 
-const lastSignal = ({store}: TaskContext, run: string, key: string): LastSignal | undefined =>
+const lastSignal = ({store}: WorkspaceContext, run: string, key: string): LastSignal | undefined =>
   store.get<LastSignal>(
     `SELECT max(id) AS id, payload_json, count(*) AS count, count(consumed_at_ms) = count(*) AND EXISTS (
   SELECT 1 FROM workflow_activity_log AS s WHERE s.run_id = @run AND s.status = 'started'
@@ -96,7 +96,11 @@ function isDecision(payload: unknown): boolean {
 }
 
 /** Consumes the oldest signal of a key, within the transaction of the activity that waits for it. */
-export function consumeSignal({store, now}: TaskContext, runId: string, key: string): {payload: unknown} | undefined {
+export function consumeSignal(
+  {store, now}: WorkspaceContext,
+  runId: string,
+  key: string,
+): {payload: unknown} | undefined {
   const row = store.get<{payload_json: string | null}>(
     `UPDATE workflow_signal_log SET consumed_at_ms = ? WHERE id = (SELECT id FROM workflow_signal_log
   WHERE run_id = ? AND signal_key = ? AND consumed_at_ms IS NULL ORDER BY id LIMIT 1) RETURNING payload_json`,
@@ -105,7 +109,7 @@ export function consumeSignal({store, now}: TaskContext, runId: string, key: str
   return row && {payload: JSON.parse(row.payload_json ?? 'null')}
 }
 
-export const hasSignal = ({store}: TaskContext, runId: string, key: string): boolean =>
+export const hasSignal = ({store}: WorkspaceContext, runId: string, key: string): boolean =>
   store.get('SELECT 1 FROM workflow_signal_log WHERE run_id = ? AND signal_key = ? AND consumed_at_ms IS NULL', [
     runId,
     key,

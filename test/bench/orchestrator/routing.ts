@@ -1,7 +1,7 @@
 import {median, round} from '../../../src/bench/measure.js'
-import {noCapabilities} from '../../../src/tasks/base/capabilities.js'
 import {chooseAgent} from '../../../src/tasks/routing/choose.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from '../../../src/tasks/routing/score.js'
+import {noCapabilities} from '../../../src/workspace/capabilities.js'
 import {uniformFloats} from '../../support/random-floats.js'
 
 const agentCount = 64

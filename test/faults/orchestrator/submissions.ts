@@ -1,6 +1,6 @@
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import {randomSource} from '../../../src/sampling/index.js'
-import {priorities} from '../../../src/tasks/index.js'
+import {priorities} from '../../../src/workspace/index.js'
 import {agentNames} from './workspace.js'
 
 /** One call: a single task or a batch. */

@@ -11,7 +11,6 @@ import {
   failTask,
   listAgents,
   overruleDoubt,
-  priorities,
   renewClaim,
   requireTask,
   resolveDoubt,
@@ -19,11 +18,11 @@ import {
   retryTask,
   submitBatch,
   submitTask,
-  type TaskStatus,
   takeClaim,
 } from '../../../src/tasks/index.js'
 import {freeDeadClaims} from '../../../src/tasks/lifecycle/claim.js'
 import {sweepLocks} from '../../../src/tasks/locks.js'
+import {priorities, type TaskStatus} from '../../../src/workspace/index.js'
 import type {TestOrchestrator} from './open-test-orchestrator.js'
 import {acceptTask, startOne} from './tasks.js'
 

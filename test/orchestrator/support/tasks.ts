@@ -10,11 +10,11 @@ import {
   failTask,
   requireTask,
   submitTask,
-  type TaskStatus,
   takeClaim,
 } from '../../../src/tasks/index.js'
 import {startNext} from '../../../src/tasks/lifecycle/dispatch.js'
 import type {Finisher} from '../../../src/tasks/lifecycle/finish.js'
+import type {TaskStatus} from '../../../src/workspace/index.js'
 
 /** Submits a task and returns its id. */
 export const submit = (orchestrator: Orchestrator, submission: Partial<SubmitTaskV1> = {}): number =>

@@ -9,7 +9,7 @@ import {
   inferenceClient,
   resolveEndpoint,
 } from '../../../src/inference-client/index.js'
-import {taskPhases} from '../../../src/tasks/base/vocabulary.js'
+import {taskPhases} from '../../../src/workspace/vocabulary.js'
 import {type Answer, answerLines, scriptedInference} from '../../support/scripted-inference.js'
 import {startServer} from '../../support/server.js'
 import {temporaryFolder} from '../../support/temporary.js'

@@ -3,7 +3,7 @@ import {readdir, readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {logResult, readMemory} from '../../../src/scheduler/processors/memory.js'
-import {resolveOrchestratorConfig} from '../../../src/tasks/index.js'
+import {resolveOrchestratorConfig} from '../../../src/workspace/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 import {aTask} from './a-task.js'
 

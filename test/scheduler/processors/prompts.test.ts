@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {cut, phaseBudget, phasePrompt, systemPrompt} from '../../../src/scheduler/processors/prompts.js'
-import {taskPhases} from '../../../src/tasks/base/vocabulary.js'
+import {taskPhases} from '../../../src/workspace/vocabulary.js'
 import {aTask} from './a-task.js'
 
 /** Size of a prompt, bytes. */

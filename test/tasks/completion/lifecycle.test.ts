@@ -14,8 +14,8 @@ import {
   submitTask,
   taskEvidence,
   taskInDetail,
-  taskStatuses,
 } from '../../../src/tasks/index.js'
+import {taskStatuses} from '../../../src/workspace/index.js'
 import {openTestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {taskThatIs} from '../../orchestrator/support/tasks.js'
 import {projectFile} from '../../support/project.js'

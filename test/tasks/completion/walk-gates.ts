@@ -17,9 +17,9 @@ import {
   resolveDoubt,
   retryTask,
   submitTask,
-  type TaskStatus,
   taskEnvelope,
 } from '../../../src/tasks/index.js'
+import type {TaskStatus} from '../../../src/workspace/index.js'
 import {gateFaults} from './gate-invariants.js'
 
 /** Settings of the table `orchestrator` for a walk: all gates are enforced, and tasks are returned twice at most. */

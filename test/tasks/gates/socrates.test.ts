@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {confidencePolicy} from '../../../src/tasks/base/policy.js'
 import type {EvidenceContext} from '../../../src/tasks/gates/evidence.js'
 import {judgeEvidence} from '../../../src/tasks/gates/judge-evidence.js'
 import {evidenceFromRetrieval} from '../../../src/tasks/gates/retrieval.js'
+import {confidencePolicy} from '../../../src/workspace/policy.js'
 import {aContext, type Facts, outcomeOf, resultOf} from './support.js'
 
 const policy = confidencePolicy({})

@@ -1,5 +1,3 @@
-import {type OrchestratorConfig, resolveOrchestratorConfig} from '../../../src/tasks/base/config.js'
-import {confidencePolicy, type SocratesThresholds} from '../../../src/tasks/base/policy.js'
 import type {Task} from '../../../src/tasks/base/task.js'
 import type {
   CheckResult,
@@ -10,6 +8,8 @@ import type {
 } from '../../../src/tasks/gates/evidence.js'
 import type {Gate, GateName} from '../../../src/tasks/gates/gate.js'
 import {evaluateGates, type GateResult, gates} from '../../../src/tasks/gates/gates.js'
+import {type OrchestratorConfig, resolveOrchestratorConfig} from '../../../src/workspace/config.js'
+import {confidencePolicy, type SocratesThresholds} from '../../../src/workspace/policy.js'
 import {aTask} from '../../scheduler/processors/a-task.js'
 
 const {config: defaultConfig} = resolveOrchestratorConfig({env: {}})

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {questioningPolicy} from '../../../src/tasks/base/policy.js'
 import type {Judgement} from '../../../src/tasks/index.js'
 import {chooseQuestion, type Situation, stopReason} from '../../../src/tasks/questions/choose-question.js'
 import {questioningOf} from '../../../src/tasks/questions/questioning.js'
+import {questioningPolicy} from '../../../src/workspace/policy.js'
 
 const candidate = (gain: number, cost: number, prompt = '?') => ({
   question_kind: 'open_ended' as const,

@@ -20,9 +20,9 @@ import {
   retryTask,
   startOrchestrator,
   submitTask,
-  type TaskStatus,
   takeClaim,
 } from '../../../src/tasks/index.js'
+import type {TaskStatus} from '../../../src/workspace/index.js'
 import type {TestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask, startOne} from '../../orchestrator/support/tasks.js'
 

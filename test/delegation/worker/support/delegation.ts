@@ -18,7 +18,7 @@ import {
   type StoredMessage,
   taskScopeKey,
 } from '../../../../src/mesh/index.js'
-import {resolveOrchestratorConfig} from '../../../../src/tasks/index.js'
+import {resolveOrchestratorConfig} from '../../../../src/workspace/index.js'
 import {type PlaneOptions, startPlane} from '../../../mesh/control-plane/support/control-plane.js'
 import {temporaryFolder} from '../../../support/temporary.js'
 import {until} from '../../../support/until.js'

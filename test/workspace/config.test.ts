@@ -9,9 +9,9 @@ import {
   settingTables,
 } from '../../src/config/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
-import {type OrchestratorConfig, resolveOrchestratorConfig} from '../../src/tasks/base/config.js'
-import {confidencePolicy} from '../../src/tasks/base/policy.js'
-import {executionRoles, priorities, processorNames} from '../../src/tasks/base/vocabulary.js'
+import {type OrchestratorConfig, resolveOrchestratorConfig} from '../../src/workspace/config.js'
+import {confidencePolicy} from '../../src/workspace/policy.js'
+import {executionRoles, priorities, processorNames} from '../../src/workspace/vocabulary.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 /** The configuration of a workspace with this file and this environment. */

@@ -29,9 +29,9 @@ import {
   type TableValues,
   testDecisionPolicySettings,
   tierGateSettings,
-} from '../../config/index.js'
-import {withoutUndefined} from '../../contracts/index.js'
-import {SvcError} from '../../errors/index.js'
+} from '../config/index.js'
+import {withoutUndefined} from '../contracts/index.js'
+import {SvcError} from '../errors/index.js'
 import type {Capabilities} from './capabilities.js'
 import {confidencePolicy, type SocratesThresholds} from './policy.js'
 

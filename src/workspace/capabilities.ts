@@ -1,6 +1,6 @@
-import {type Capabilities, isObject, withoutUndefined} from '../../contracts/index.js'
-import {SvcError} from '../../errors/index.js'
-import {type HostProbe, hardCapabilities} from '../../mesh/index.js'
+import {type Capabilities, isObject, withoutUndefined} from '../contracts/index.js'
+import {SvcError} from '../errors/index.js'
+import {type HostProbe, hardCapabilities} from '../mesh/index.js'
 
 export {type Capabilities, hardCapabilities}
 

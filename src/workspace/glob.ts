@@ -1,4 +1,4 @@
-import {SvcError} from '../../errors/index.js'
+import {SvcError} from '../errors/index.js'
 
 /** A compiled pattern. */
 interface Glob {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import {readdirSync, readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
-import {confidencePolicy} from '../../../src/tasks/base/policy.js'
-import {projectFile} from '../../support/project.js'
-import {codeOf} from '../../support/setting-reads.js'
+import {confidencePolicy} from '../../src/workspace/policy.js'
+import {projectFile} from '../support/project.js'
+import {codeOf} from '../support/setting-reads.js'
 
 const folders = ['src/tasks', 'src/scheduler', 'src/plans', 'src/assistant', 'src/operations']
-const policyFile = 'src/tasks/base/policy.ts'
+const policyFile = 'src/workspace/policy.ts'
 const thresholds = new Set(Object.values(confidencePolicy({})))
 
 /** Statements that continue on the next line are joined. */

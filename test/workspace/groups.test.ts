@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {SvcError} from '../../src/errors/index.js'
-import {matchesGlob} from '../../src/tasks/base/glob.js'
-import {groupOf} from '../../src/tasks/base/groups.js'
 import {detectGroups} from '../../src/tasks/routing/detect-groups.js'
+import {matchesGlob} from '../../src/workspace/glob.js'
+import {groupOf} from '../../src/workspace/groups.js'
 import {uniformFloats} from '../support/random-floats.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {SvcError} from '../../src/errors/index.js'
 import {probeHost} from '../../src/mesh/index.js'
-import {mergeCapabilities, noCapabilities, parseCapabilities} from '../../src/tasks/base/capabilities.js'
+import {mergeCapabilities, noCapabilities, parseCapabilities} from '../../src/workspace/capabilities.js'
 
 const host = {parallelism: 12, arch: 'x64', hostname: 'from-os'}
 

@@ -1,4 +1,4 @@
-import {SvcError} from '../../errors/index.js'
+import {SvcError} from '../errors/index.js'
 
 /** The enumerations of the orchestrator's wire format. Input is case-insensitive; output is spelled as here. */
 

@@ -1,7 +1,7 @@
-import type {Logger} from '../../log/index.js'
-import type {HostProbe} from '../../mesh/index.js'
-import type {Store} from '../../store/index.js'
-import type {Telemetry} from '../../telemetry/index.js'
+import type {Logger} from '../log/index.js'
+import type {HostProbe} from '../mesh/index.js'
+import type {Store} from '../store/index.js'
+import type {Telemetry} from '../telemetry/index.js'
 import type {OrchestratorConfig} from './config.js'
 import type {AffinityGroup} from './groups.js'
 import type {HiddenChecks} from './hidden-checks.js'
@@ -14,7 +14,7 @@ export type Scopes = ReadonlyMap<string, readonly string[]>
  * Dependencies of every operation. Read settings, probe, groups and scopes when they are needed and do not keep them: a
  * reload replaces them.
  */
-export interface TaskContext {
+export interface WorkspaceContext {
   readonly store: Store
   /** False if the store is in memory because no file could be opened. */
   readonly isKept: boolean
@@ -84,11 +84,11 @@ export interface TaskChangeEvents {
 
 /** Handlers run in the transaction of the change, so that both are stored or neither is. */
 export type TaskListener = {
-  readonly [E in keyof TaskChangeEvents]?: (context: TaskContext, event: TaskChangeEvents[E]) => void
+  readonly [E in keyof TaskChangeEvents]?: (context: WorkspaceContext, event: TaskChangeEvents[E]) => void
 }
 
 export function notify<E extends keyof TaskChangeEvents>(
-  context: TaskContext,
+  context: WorkspaceContext,
   name: E,
   event: TaskChangeEvents[E],
 ): void {
