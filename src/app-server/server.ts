@@ -181,7 +181,8 @@ function directRoutes(routes: readonly Route[], responders: readonly Respond[]):
     const respond = responders[at] as Respond
     if ((method === 'GET' || method === 'POST') && /^[\w/.-]+$/.test(path) && !takesRequest(route))
       direct[method].set(path, {
-        names: route.function.params.map(({name}) => name),
+        // Keys of an object, because V8 finds a property faster by the name that it keeps for it.
+        names: Object.keys(Object.fromEntries(route.function.params.map(({name}) => [name, true]))),
         answer: ({query, body, id}) => respond({query, params: noParams, body}, id, noHeaders),
       })
   }

@@ -25,6 +25,9 @@ export function processorTime(): number | undefined {
   return sum(process.pid)
 }
 
+/** Processor time of one process, and of its children that have ended, s; undefined without `/proc`. */
+export const processorTimeOf = (pid: number): number | undefined => timesOf(pid)?.seconds
+
 /** The fields of `/proc/PID/stat` (proc(5)); the second one may contain blanks, and times are in ticks of 10 ms. */
 function timesOf(pid: number): Times | undefined {
   try {

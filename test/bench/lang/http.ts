@@ -7,6 +7,7 @@ import {createInterface} from 'node:readline'
 import {fileURLToPath} from 'node:url'
 import {Pool} from 'undici'
 import {median, round} from '../../../src/bench/measure.js'
+import {processorTimeOf} from '../../runner/processor-time.js'
 import {projectFile} from '../../support/project.js'
 
 const source = `@table type Task { title: str, done: bool, n: int }
@@ -45,15 +46,24 @@ async function request(pool: Pool, kind: 'read' | 'insert', i: number): Promise<
   if (statusCode !== 200) throw new Error(`${kind} was answered with ${statusCode}`)
 }
 
-/** Requests per second during a time. */
-async function load({pool}: Server, kind: 'read' | 'insert'): Promise<number> {
+interface Load {
+  /** Requests per second. */
+  rate: number
+  /** Processor time of the server per request, µs: it depends less than the rate on what else the machine runs. */
+  work: number
+}
+
+/** Sends requests for some time. */
+async function load({process: {pid = 0}, pool}: Server, kind: 'read' | 'insert'): Promise<Load> {
   let done = 0
+  const before = processorTimeOf(pid) ?? 0
   const started = performance.now()
   const client = async () => {
     while (performance.now() - started < roundMs) await request(pool, kind, done++)
   }
   await Promise.all(Array.from({length: connections}, client))
-  return (done * 1000) / (performance.now() - started)
+  const work = (((processorTimeOf(pid) ?? 0) - before) * 1e6) / done
+  return {rate: (done * 1000) / (performance.now() - started), work}
 }
 
 /** Reads by primary key and inserts with the real server, compared with a handwritten handler. */
@@ -78,21 +88,31 @@ export async function langHttp() {
     for (const {pool} of [svc, hand]) for (let i = 0; i < 1000; i++) await request(pool, 'insert', i)
     const result: Record<string, unknown> = {connections}
     for (const kind of ['read', 'insert'] as const) {
-      const rates = {svc: [] as number[], hand: [] as number[]}
+      const loads = {svc: [] as Load[], hand: [] as Load[]}
       for (let i = -1; i < rounds; i++) {
         const pair =
           i % 2 === 0
             ? [await load(svc, kind), await load(hand, kind)]
             : [await load(hand, kind), await load(svc, kind)].reverse()
         if (i < 0) continue
-        rates.svc.push(pair[0] as number)
-        rates.hand.push(pair[1] as number)
+        loads.svc.push(pair[0] as Load)
+        loads.hand.push(pair[1] as Load)
       }
-      const ratios = rates.svc.map((rate, i) => rate / (rates.hand[i] as number))
+      const ofRounds = (figure: (svc: Load, hand: Load) => number) =>
+        median(loads.svc.map((one, i) => figure(one, loads.hand[i] as Load)))
       result[kind] = {
-        svc_per_s: round(median(rates.svc), 0),
-        hand_per_s: round(median(rates.hand), 0),
-        ratio: round(median(ratios), 3),
+        svc_per_s: round(median(loads.svc.map(({rate}) => rate)), 0),
+        hand_per_s: round(median(loads.hand.map(({rate}) => rate)), 0),
+        ratio: round(
+          ofRounds((one, other) => one.rate / other.rate),
+          3,
+        ),
+        svc_us: round(median(loads.svc.map(({work}) => work))),
+        hand_us: round(median(loads.hand.map(({work}) => work))),
+        processor_ratio: round(
+          ofRounds((one, other) => other.work / one.work),
+          3,
+        ),
       }
     }
     return result
