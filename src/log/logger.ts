@@ -1,9 +1,14 @@
-import {type DestinationStream, destination, type Logger, pino} from 'pino'
+import {createRequire} from 'node:module'
+import type {DestinationStream, Logger as PinoLogger} from 'pino'
 import {parseLogFilter} from './filter.js'
 import {redact, registerSecret} from './redact.js'
 import {asTextLine} from './text.js'
 
-export type {Logger} from 'pino'
+/** In ascending order. */
+const methods = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+type Method = (typeof methods)[number]
+
+export type Logger = Pick<PinoLogger, Method | 'silent' | 'child' | 'level' | 'isLevelEnabled'>
 
 export interface LogOptions {
   /** See `parseLogFilter`. */
@@ -16,7 +21,8 @@ export interface LogOptions {
 }
 
 interface Log {
-  root: Logger
+  /** Returns the logger that writes. */
+  root(): PinoLogger
   level(target: string): string
 }
 
@@ -36,13 +42,39 @@ export function configureLog(options: LogOptions): void {
  */
 export function logger(target: string): Logger {
   log ??= open({filter: 'warn', format: 'auto'})
-  return log.root.child({target}, {level: log.level(target)})
+  const {root, level: levelOf} = log
+  const level = levelOf(target)
+  const least = level === 'silent' ? methods.length : methods.indexOf(level as Method)
+  let opened: PinoLogger | undefined
+  const writer = () => (opened ??= root().child({target}, {level}))
+  const entries = methods.map((method, at) => [
+    method,
+    at < least ? ignore : (...args: Parameters<PinoLogger[Method]>) => writer()[method](...args),
+  ])
+  return {
+    ...(Object.fromEntries(entries) as Pick<PinoLogger, Method>),
+    silent: ignore,
+    child: (...args: Parameters<PinoLogger['child']>) => writer().child(...args),
+    level,
+    isLevelEnabled: (asked) => methods.indexOf(asked as Method) >= least,
+  } as Logger
 }
 
-function open({filter, format, stream = destination({fd: 2, sync: true})}: LogOptions): Log {
+const ignore = () => undefined
+
+/** Loads pino for the first line: most commands write none. */
+function open({filter, format, stream}: LogOptions): Log {
   const {level} = parseLogFilter(filter)
+  let root: PinoLogger | undefined
+  return {root: () => (root ??= openWriter(format, stream)), level}
+}
+
+function openWriter(format: LogOptions['format'], given: DestinationStream | undefined): PinoLogger {
+  const load = createRequire(import.meta.url)
+  const {pino, destination} = load('pino') as typeof import('pino')
+  const stream = given ?? destination({fd: 2, sync: true})
   const text = format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
-  const root = pino(
+  return pino(
     {
       level: 'trace',
       base: null,
@@ -63,5 +95,4 @@ function open({filter, format, stream = destination({fd: 2, sync: true})}: LogOp
       },
     },
   )
-  return {root, level}
 }
