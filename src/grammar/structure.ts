@@ -77,12 +77,15 @@ function valueBefore(value: Pattern, end: string): Expression {
   return lexeme(sequencePattern(both(value, without([end])), text(end)))
 }
 
+/** Rules that equal parts of a grammar share: those of any JSON value. */
+const isShared = (rule: string): boolean => rule.startsWith('json ')
+
 /**
  * @param name a text that is unique among the parts of a grammar
  * @param replace replaces the patterns of lexemes
  */
 function part({start, rules}: Grammar, name: string, replace?: (pattern: Pattern) => Pattern): GrammarPart {
-  const renamed = (rule: string) => `${name} ${rule}`
+  const renamed = (rule: string) => (isShared(rule) ? `${replace?.name ?? ''} ${rule}` : `${name} ${rule}`)
   const convert = (expression: Expression): Expression => {
     switch (expression.kind) {
       case 'lexeme':

@@ -6,12 +6,13 @@ import {isErrorOf} from '../errors/index.js'
 import {
   bytesOfMark,
   createTokenTrie,
-  type Grammar,
   hasBytesOfMarks,
   LruCache,
   readTokenTrie,
   type Steps,
+  type StoredGrammar,
   stepsInTurns,
+  storeGrammar,
   type TokenBytes,
   trieFormat,
   writeTokenTrie,
@@ -20,6 +21,7 @@ import {logger} from '../log/index.js'
 import {specialsOf, type Tokenizer} from '../text/index.js'
 import {derivedFiles, derivedFolder, type RunDirectory} from '../weights/index.js'
 import type {PreparedFormat} from './prepared-format.js'
+import type {ReplyGrammar} from './reply/reply-grammar.js'
 import {marksOf} from './special-marks.js'
 
 interface GrammarReaderOptions {
@@ -53,7 +55,7 @@ const trieFile = 'vocabulary.trie'
 /** Prepares grammars of replies. Grammars are kept; the vocabulary is read or built once, at the first request. */
 export class GrammarReader {
   readonly #options: GrammarReaderOptions
-  readonly #grammars = new LruCache<Uint8Array>(mostGrammars)
+  readonly #grammars = new LruCache<{grammar: StoredGrammar; texts: ReplyGrammar['texts']}>(mostGrammars)
   #vocabulary: Promise<Uint8Array> | undefined
 
   constructor(options: GrammarReaderOptions) {
@@ -65,15 +67,20 @@ export class GrammarReader {
    * @param recipe a value that can be cloned
    * @throws what `make` throws
    */
-  async read(recipe: unknown, make: () => Steps<Grammar>): Promise<PreparedFormat> {
+  async read(
+    recipe: unknown,
+    make: () => Steps<ReplyGrammar>,
+  ): Promise<{prepared: PreparedFormat; texts: ReplyGrammar['texts']}> {
     const digest = createHash('sha256').update(serialize(recipe)).digest('hex')
-    let grammar = this.#grammars.get(digest)
-    if (grammar === undefined) {
-      grammar = shared(serialize(await stepsInTurns(make())))
-      this.#grammars.set(digest, grammar, grammar.length)
+    let known = this.#grammars.get(digest)
+    if (known === undefined) {
+      const {grammar, texts} = await stepsInTurns(make())
+      known = {grammar: await stepsInTurns(storeGrammar(grammar)), texts}
+      this.#grammars.set(digest, known, known.grammar.bytes)
     }
     this.#vocabulary ??= readVocabulary(this.#options)
-    return {digest, grammar, vocabulary: await this.#vocabulary}
+    const {grammar, texts} = known
+    return {prepared: {digest, grammar, vocabulary: await this.#vocabulary}, texts}
   }
 }
 

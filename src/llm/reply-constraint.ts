@@ -1,4 +1,3 @@
-import {deserialize} from 'node:v8'
 import {SvcError} from '../errors/index.js'
 import {
   bytesOfMarked,
@@ -9,8 +8,8 @@ import {
   compileInSteps,
   createConstraintSource,
   createVocabulary,
-  type Grammar,
   LruCache,
+  readGrammar,
   readTokenTrie,
   type Steps,
   type Vocabulary,
@@ -53,7 +52,7 @@ export class ReplyConstraints {
   *#compile({digest, grammar: stored}: PreparedFormat, vocabulary: Vocabulary): Steps<Compiled> {
     let compiled = this.#grammars.get(digest)
     if (compiled === undefined) {
-      const grammar = yield* compileInSteps(deserialize(stored) as Grammar)
+      const grammar = yield* compileInSteps(yield* readGrammar(stored))
       compiled = {grammar, source: createConstraintSource(grammar, vocabulary, this.#ends)}
     }
     this.#grammars.set(digest, compiled, compiled.source.bytes)

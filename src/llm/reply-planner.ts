@@ -1,4 +1,4 @@
-import {bytesOfMarked, characterOfMark, type Grammar, type Steps} from '../grammar/index.js'
+import {bytesOfMarked, characterOfMark} from '../grammar/index.js'
 import type {Tokenizer} from '../text/index.js'
 import type {GrammarReader} from './grammar-reader.js'
 import type {ModelText} from './model-text.js'
@@ -8,6 +8,7 @@ import {type CallFormat, markedFormat} from './reply/call-format.js'
 import {marked, type ReplyLayout, type ThinkingTags} from './reply/layout.js'
 import {type ReplyParts, replyGrammar} from './reply/reply-grammar.js'
 import type {ReplyStyle} from './reply/style.js'
+import {ToolGrammars} from './reply/tool-grammars.js'
 import type {GenerateRequest} from './request.js'
 import {marksOf} from './special-marks.js'
 import type {ThinkingLimit} from './thinking-budget.js'
@@ -30,6 +31,7 @@ export interface ReplyPlan {
 export class ReplyPlanner {
   readonly #model: ModelText
   readonly #grammars: GrammarReader
+  readonly #tools = new ToolGrammars()
 
   constructor(model: ModelText, grammars: GrammarReader) {
     this.#model = model
@@ -47,7 +49,7 @@ export class ReplyPlanner {
     if (prompt.kind !== 'chat' || style === undefined) {
       if (format === undefined) return {tokens}
       const parts: ReplyParts = {isThinking: false, content: '', tags: [], format}
-      return {tokens, prepared: await this.#prepare(parts, {})}
+      return {tokens, prepared: (await this.#prepare(parts)).prepared}
     }
     const isContinued = prompt.messages.at(-1)?.role === 'assistant'
     const end = endOf(tokenizer, tokens)
@@ -60,7 +62,6 @@ export class ReplyPlanner {
       close: withMarks(style.thinking.close),
       empty: '',
     }
-    const texts: Record<string, readonly string[]> = {}
     const calls = tools && {format: markedFormat(style.calls, withMarks), use: tools}
     const parts: ReplyParts = {
       ...(canThink && thinking !== undefined ? {thinking} : {}),
@@ -84,6 +85,7 @@ export class ReplyPlanner {
             isThinking,
           }
     const isConstrained = format !== undefined || calls !== undefined || limit !== undefined
+    const {prepared, texts} = isConstrained ? await this.#prepare(parts) : {prepared: undefined, texts: {}}
     const layout: ReplyLayout = {
       specials: specials.characters,
       ...(style.thinking === undefined || isContinued ? {} : {thinking: style.thinking}),
@@ -93,14 +95,14 @@ export class ReplyPlanner {
     }
     return {
       tokens,
-      ...(isConstrained ? {prepared: await this.#prepare(parts, texts)} : {}),
+      ...(prepared === undefined ? {} : {prepared}),
       ...(limit === undefined ? {} : {limit}),
       ...(specials.tokens.length === 0 ? {} : {marks: specials.tokens}),
       ...(layout.thinking === undefined && layout.content === '' && calls === undefined ? {} : {layout}),
     }
   }
 
-  async #prepare(parts: ReplyParts, texts: Record<string, readonly string[]>): Promise<PreparedFormat> {
+  #prepare(parts: ReplyParts): ReturnType<GrammarReader['read']> {
     const {format, calls, ...others} = parts
     const {field: _, ...content} = format ?? {}
     const recipe = {
@@ -113,8 +115,7 @@ export class ReplyPlanner {
         tools: calls.use.tools.map(({name, parameters, strict}) => ({name, parameters, strict})),
       },
     }
-    const make = (): Steps<Grammar> => replyGrammar(parts, texts)
-    return this.#grammars.read(recipe, make)
+    return this.#grammars.read(recipe, () => replyGrammar(parts, this.#tools))
   }
 }
 

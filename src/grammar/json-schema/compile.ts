@@ -64,7 +64,7 @@ class Compiler implements Context {
     this.document = new SchemaDocument(schema)
     this.expansion = new Expansion(this.document, (flat, complete) => this.#isEmptyFlat(flat, complete))
     this.punctuation = punctuation(whitespace)
-    this.#rules = jsonRules(this.punctuation)
+    this.#rules = new Map(jsonRules(this.punctuation))
   }
 
   *compile(): Steps<Grammar> {

@@ -52,7 +52,11 @@ export const surrogate = /\p{Surrogate}/u
 /** True for the keywords of negations, which no document has. */
 export const isInternal = (keyword: string): boolean => keyword.startsWith('svc ')
 
+/** Needs no escape in a pointer. */
+const plainPart = /^[\w-]+$/
+
 const escapePointer = (part: string | number): string => {
+  if (typeof part === 'number' || plainPart.test(part)) return String(part)
   const name = String(part).replace(new RegExp(surrogate, 'gu'), '\ufffd')
   return encodeURI(name.replaceAll('~', '~0').replaceAll('/', '~1')).replaceAll('#', '%23')
 }

@@ -88,7 +88,9 @@ export function objectExpression(context: Context, flat: Flat): Expression {
   const others = otherClasses(flat, names).flatMap((names: NameClass) => {
     const key = allowed === undefined ? names.pattern : both(names.pattern, allowed.pattern)
     const schemas = propertySchemas(document, flat, names)
-    return isEmptyPattern(key) || isNothing(schemas) ? [] : [pair(key, schemas)]
+    // Only `propertyNames` limits the names that the schema does not list.
+    const isEmpty = isNothing(schemas) || (allowed !== undefined && isEmptyPattern(key))
+    return isEmpty ? [] : [pair(key, schemas)]
   })
   return writeObject(context, flat, properties, others.length === 0 ? undefined : either(...others))
 }

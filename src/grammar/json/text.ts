@@ -10,6 +10,7 @@ import {
   either,
   not,
   optional,
+  type Ranges,
   repeat,
   sequence,
   text,
@@ -57,6 +58,18 @@ const escapes = escaped.flatMap(([from, to]) =>
 const anyBodyCharacter = either(characters(plain), ...escapes.map(spelling))
 const anyBody = repeat(anyBodyCharacter)
 
+const bodyCharacters = new WeakMap<Pattern, Pattern>()
+
+function bodyCharacter(ranges: Ranges): Pattern {
+  const common = commonRanges(ranges, plain)
+  const special = escapes.filter((each) => {
+    const point = each.codePointAt(0)!
+    return ranges.some(([from, to]) => from <= point && point <= to)
+  })
+  const isAny = special.length === escapes.length && isDeepStrictEqual(common, plain)
+  return isAny ? anyBodyCharacter : either(characters(common), ...special.map(spelling))
+}
+
 /** Reads a pattern over the characters of a string as one over the text between its quotes. Each character has one spelling. */
 function body(pattern: Pattern): Pattern {
   if (pattern === anyText) return anyBody
@@ -64,14 +77,9 @@ function body(pattern: Pattern): Pattern {
     case 'text':
       return sequence(...[...pattern.text].map(spelling))
     case 'characters': {
-      const common = commonRanges(pattern.ranges, plain)
-      const special = escapes.filter((each) => {
-        const point = each.codePointAt(0)!
-        return pattern.ranges.some(([from, to]) => from <= point && point <= to)
-      })
-      const isAny = special.length === escapes.length && isDeepStrictEqual(common, plain)
-      if (isAny) return anyBodyCharacter
-      return either(characters(common), ...special.map(spelling))
+      const known = bodyCharacters.get(pattern) ?? bodyCharacter(pattern.ranges)
+      bodyCharacters.set(pattern, known)
+      return known
     }
     case 'sequence':
       return sequence(...pattern.parts.map(body))
@@ -88,8 +96,14 @@ function body(pattern: Pattern): Pattern {
 
 const quote = text('"')
 
-/** The JSON strings whose decoded characters match the pattern. */
-export const jsonString = (pattern: Pattern): Pattern => sequence(quote, body(pattern), quote)
+const strings = new WeakMap<Pattern, Pattern>()
+
+/** The JSON strings whose decoded characters match the pattern; the same object for the same pattern. */
+export function jsonString(pattern: Pattern): Pattern {
+  const known = strings.get(pattern) ?? sequence(quote, body(pattern), quote)
+  strings.set(pattern, known)
+  return known
+}
 
 const integerPart = either(text('0'), sequence(characters([[0x31, 0x39]]), repeat(digit)))
 
@@ -120,15 +134,34 @@ export interface Punctuation {
   readonly key: (name: Pattern) => Expression
 }
 
-export function punctuation(whitespace: Whitespace): Punctuation {
-  const bounded = whitespace === 'bounded'
-  const space = bounded ? optional(text(' ')) : text('')
-  const gap = bounded ? optional(either(text(' '), sequence(text('\n'), repeat(text(' '), 0, 32)))) : text('')
+const gaps: Readonly<Record<Whitespace, {space: Pattern; gap: Pattern}>> = {
+  none: {space: text(''), gap: text('')},
+  bounded: {
+    space: optional(text(' ')),
+    gap: optional(either(text(' '), sequence(text('\n'), repeat(text(' '), 0, 32)))),
+  },
+}
+
+/** Grammars share the tokens, so that they are converted once. */
+const punctuations: Readonly<Record<Whitespace, Punctuation>> = {
+  none: createPunctuation(gaps.none),
+  bounded: createPunctuation(gaps.bounded),
+}
+
+export const punctuation = (whitespace: Whitespace): Punctuation => punctuations[whitespace]
+
+function createPunctuation({space, gap}: {space: Pattern; gap: Pattern}): Punctuation {
+  const known = new Map<string, Expression>()
+  const of = (key: string, ...parts: readonly Pattern[]): Expression => {
+    const token = known.get(key) ?? lexeme(sequence(...parts))
+    known.set(key, token)
+    return token
+  }
   return {
-    open: (bracket) => lexeme(sequence(text(bracket), gap)),
-    close: (bracket) => lexeme(sequence(gap, text(bracket))),
-    empty: (brackets) => lexeme(sequence(text(brackets[0]!), gap, text(brackets[1]!))),
-    comma: lexeme(sequence(text(','), gap)),
+    open: (bracket) => of(bracket, text(bracket), gap),
+    close: (bracket) => of(bracket, gap, text(bracket)),
+    empty: (brackets) => of(brackets, text(brackets[0]!), gap, text(brackets[1]!)),
+    comma: of(',', text(','), gap),
     key: (name) => lexeme(sequence(jsonString(name), text(':'), space)),
   }
 }

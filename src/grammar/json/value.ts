@@ -7,8 +7,16 @@ const sequence = (...parts: Expression[]): Expression => ({kind: 'sequence', par
 const either = (...options: Expression[]): Expression => ({kind: 'either', options})
 const any = (part: Expression): Expression => ({kind: 'repeat', part, min: 0, max: Number.POSITIVE_INFINITY})
 
-/** Rules of any JSON value, object and array. Their names start with `json`. */
-export function jsonRules({open, close, empty, comma, key}: Punctuation): Map<string, Expression> {
+const known = new WeakMap<Punctuation, ReadonlyMap<string, Expression>>()
+
+/** Rules of any JSON value, object and array, the same for all grammars. Their names start with `json`. */
+export function jsonRules(punctuation: Punctuation): ReadonlyMap<string, Expression> {
+  const rules = known.get(punctuation) ?? createRules(punctuation)
+  known.set(punctuation, rules)
+  return rules
+}
+
+function createRules({open, close, empty, comma, key}: Punctuation): ReadonlyMap<string, Expression> {
   const pair = sequence(key(anyText), rule('json value'))
   const list = (brackets: '{}' | '[]', item: Expression): Expression =>
     either(

@@ -31,7 +31,7 @@ interface Lexeme {
  * @throws grammar_limit; grammar_unsatisfiable if no text matches
  */
 export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
-  refuseTooLarge(rules.values())
+  yield* refuseTooLarge(rules.values())
   const lexemes = yield* readLexemes(rules.values())
   const names = [...rules.keys()]
   const numbers = new Map(names.map((name, i) => [name, i]))
@@ -127,6 +127,12 @@ const partsOf = (expression: Expression): readonly Expression[] => {
   return expression.kind === 'repeat' ? [expression.part] : []
 }
 
+function partsOfPattern(pattern: Pattern): readonly Pattern[] {
+  if (pattern.kind === 'sequence' || pattern.kind === 'both') return pattern.parts
+  if (pattern.kind === 'either') return pattern.options
+  return pattern.kind === 'repeat' || pattern.kind === 'not' ? [pattern.part] : []
+}
+
 type Decision = (terminal: Terminal) => boolean
 
 /** A property that a rule has if all parts of one of its alternatives have it. */
@@ -167,28 +173,43 @@ function* fixpoint(
   return has
 }
 
-/** @throws grammar_limit */
-function refuseTooLarge(expressions: Iterable<Expression>): void {
+/** Objects that occur several times count once: they are converted once. @throws grammar_limit */
+function* refuseTooLarge(expressions: Iterable<Expression>): Steps<void> {
   let parts = 0
-  let patternParts = 0
-  const count = (depth: number) => {
-    if (++parts > limits.parts) throw new SvcError('grammar_limit', {what: 'parts', limit: limits.parts})
+  const checkDepth = (depth: number) => {
     if (depth > limits.depth) throw new SvcError('grammar_limit', {what: 'nested parts', limit: limits.depth})
   }
-  const visitPattern = (at: Pattern, depth: number): void => {
+  const measured = new Map<Pattern, {size: number; height: number}>()
+  const count = (depth: number) => {
+    if (++parts > limits.parts) throw new SvcError('grammar_limit', {what: 'parts', limit: limits.parts})
+    checkDepth(depth)
+  }
+  const measure = (at: Pattern, depth: number): {size: number; height: number} => {
+    const known = measured.get(at)
+    if (known !== undefined) {
+      checkDepth(depth + known.height)
+      return known
+    }
     count(depth)
-    if (++patternParts > limits.patternParts)
+    let [size, height] = [1, 0]
+    for (const part of partsOfPattern(at)) {
+      const own = measure(part, depth + 1)
+      size += own.size
+      height = Math.max(height, own.height + 1)
+    }
+    if (size > limits.patternParts)
       throw new SvcError('grammar_limit', {what: 'parts of a pattern', limit: limits.patternParts})
-    if (at.kind === 'sequence' || at.kind === 'both') for (const part of at.parts) visitPattern(part, depth + 1)
-    else if (at.kind === 'either') for (const option of at.options) visitPattern(option, depth + 1)
-    else if (at.kind === 'repeat' || at.kind === 'not') visitPattern(at.part, depth + 1)
+    const measurements = {size, height}
+    measured.set(at, measurements)
+    return measurements
   }
   const visit = (at: Expression, depth: number): void => {
     count(depth)
-    if (at.kind === 'lexeme') {
-      patternParts = 0
-      visitPattern(at.pattern, depth + 1)
-    } else if (at.kind !== 'rule') for (const part of partsOf(at)) visit(part, depth + 1)
+    if (at.kind === 'lexeme') measure(at.pattern, depth + 1)
+    else if (at.kind !== 'rule') for (const part of partsOf(at)) visit(part, depth + 1)
   }
-  for (const expression of expressions) visit(expression, 0)
+  for (const expression of expressions) {
+    visit(expression, 0)
+    yield
+  }
 }

@@ -58,10 +58,15 @@ export function separated(
   return rule(0, true)
 }
 
-/** The literals of Python in place of those of JSON. */
+/** The literals of Python in place of those of JSON; the same object for a pattern without them. */
 function inPython(pattern: Pattern): Pattern {
-  if (pattern.kind === 'text') return {kind: 'text', text: literals[pattern.text] ?? pattern.text}
-  return pattern.kind === 'either' ? {kind: 'either', options: pattern.options.map(inPython)} : pattern
+  if (pattern.kind === 'text') {
+    const literal = literals[pattern.text]
+    return literal === undefined ? pattern : {kind: 'text', text: literal}
+  }
+  if (pattern.kind !== 'either') return pattern
+  const options = pattern.options.map(inPython)
+  return options.every((each, i) => each === pattern.options[i]) ? pattern : {kind: 'either', options}
 }
 
 function writePython(value: unknown): string {

@@ -11,6 +11,7 @@ import {
 import type {ToolUse} from '../tools.js'
 import type {CallFormat} from './call-format.js'
 import type {ThinkingTags} from './layout.js'
+import type {ToolGrammars} from './tool-grammars.js'
 
 /** What a reply may consist of. Tags have marks in place of special tokens. */
 export interface ReplyParts {
@@ -30,23 +31,30 @@ const {tag, freeText, textBefore, part, sequence, either, repeat, lexeme} = stru
 
 const lineBreaks = lexeme({kind: 'repeat', part: {kind: 'text', text: '\n'}, min: 0, max: 2})
 
+export interface ReplyGrammar {
+  grammar: Grammar
+  /** Arguments of each tool that are written as plain text. */
+  texts: Readonly<Record<string, readonly string[]>>
+}
+
 /**
  * The grammar of a reply: what the model thinks, then a text or a value of the format, or calls. In text, a call may follow.
- * @param texts receives the names of the arguments of each tool that are written as plain text
+ * @param known where grammars of tools are kept
  * @throws what `formatGrammar` throws, with the field of the tool or of the format
  */
-export function* replyGrammar(parts: ReplyParts, texts: Record<string, readonly string[]>): Steps<Grammar> {
+export function* replyGrammar(parts: ReplyParts, known: ToolGrammars): Steps<ReplyGrammar> {
   const {thinking, isThinking} = parts
+  const texts: Record<string, readonly string[]> = {}
   const rules = new Map<string, Expression>()
   const add = ({expression, rules: own}: GrammarPart): Expression => {
     for (const [name, rule] of own) rules.set(name, rule)
     return expression
   }
-  const body = yield* bodyOf(parts, add, texts)
+  const body = yield* bodyOf(parts, {add, texts, known})
   rules.set('body', body)
   const rule: Expression = {kind: 'rule', name: 'body'}
   rules.set('reply', thinking === undefined ? rule : withThinking(thinking, isThinking, rule))
-  return {start: 'reply', rules}
+  return {grammar: {start: 'reply', rules}, texts}
 }
 
 function withThinking({open, close}: ThinkingTags, isThinking: boolean, body: Expression): Expression {
@@ -54,17 +62,19 @@ function withThinking({open, close}: ThinkingTags, isThinking: boolean, body: Ex
   return isThinking ? thought : either(body, sequence(lineBreaks, tag(open), thought))
 }
 
-type Add = (part: GrammarPart) => Expression
+interface Building {
+  /** Adds the rules of a part. */
+  add(part: GrammarPart): Expression
+  texts: Record<string, readonly string[]>
+  known: ToolGrammars
+}
 
-function* bodyOf(
-  {content, tags, format, calls}: ReplyParts,
-  add: Add,
-  texts: Record<string, readonly string[]>,
-): Steps<Expression> {
+function* bodyOf({content, tags, format, calls}: ReplyParts, building: Building): Steps<Expression> {
+  const {add} = building
   const value = format === undefined ? undefined : add(part(yield* formatGrammar(format), 'format'))
   if (calls === undefined) return sequence(tag(content), value ?? freeText(tags))
   const {format: form, use} = calls
-  const called = yield* callsOf(form, use, add, texts)
+  const called = yield* callsOf(form, use, building)
   const call = sequence(tag(form.open + form.prefix), called)
   if (use.choice !== 'auto') return call
   if (value !== undefined) return either(sequence(tag(content), value), call)
@@ -77,16 +87,16 @@ function* bodyOf(
 
 /** Calls, from the name of the first on. */
 function* callsOf(
-  {prefix, nameEnd, suffix, between, close, notation}: CallFormat,
+  format: CallFormat,
   {tools, choice, parallel}: ToolUse,
-  add: Add,
-  texts: Record<string, readonly string[]>,
+  {add, texts, known}: Building,
 ): Steps<Expression> {
+  const {prefix, nameEnd, suffix, between, close} = format
   const options: Expression[] = []
   const callable = tools.filter(({name}) => typeof choice === 'string' || name === choice.name)
-  for (const [i, tool] of callable.entries()) {
+  for (const tool of callable) {
     try {
-      const {texts: plain, ...grammar} = yield* notation.grammar(tool, `tool ${i}`)
+      const {texts: plain, ...grammar} = yield* known.of(format, tool)
       if (plain !== undefined) texts[tool.name] = plain
       options.push(sequence(tag(tool.name + nameEnd), add(grammar), tag(suffix)))
     } catch (error) {

@@ -8,6 +8,7 @@ import {marked} from '../../../src/llm/reply/layout.js'
 import {ReplyParser} from '../../../src/llm/reply/parser.js'
 import {replyGrammar} from '../../../src/llm/reply/reply-grammar.js'
 import {asTemplateTool, readStyle} from '../../../src/llm/reply/style.js'
+import {ToolGrammars} from '../../../src/llm/reply/tool-grammars.js'
 import {type ChatMessage, ChatTemplate} from '../../../src/text/index.js'
 import {projectFile} from '../../support/project.js'
 
@@ -115,23 +116,21 @@ for (const {name, file = `test/fixtures/calls/${name}.jinja`, specials = [], mos
       },
       ...written.map((call, i) => ({role: 'tool' as const, content: 'x', name: call.name, tool_call_id: idOf(i)})),
     ]
-    const texts = Object.fromEntries(tools.map((tool) => [tool.name, [] as readonly string[]]))
     const format = markedFormat(style.calls, withMarks)
     const use = {tools, choice: 'auto', parallel: true} as const
-    const grammar = compileGrammar(
-      allSteps(
-        replyGrammar(
-          {
-            ...(style.thinking === undefined ? {} : {thinking: {...style.thinking, ...markedTags(style.thinking)}}),
-            isThinking: false,
-            content: withMarks(style.content),
-            tags: [...(format.isFirst === true ? [] : [format.trigger])],
-            calls: {format, use},
-          },
-          texts,
-        ),
+    const reply = allSteps(
+      replyGrammar(
+        {
+          ...(style.thinking === undefined ? {} : {thinking: {...style.thinking, ...markedTags(style.thinking)}}),
+          isThinking: false,
+          content: withMarks(style.content),
+          tags: [...(format.isFirst === true ? [] : [format.trigger])],
+          calls: {format, use},
+        },
+        new ToolGrammars(),
       ),
     )
+    const grammar = compileGrammar(reply.grammar)
     function markedTags({open, close}: {open: string; close: string}) {
       return {open: withMarks(open), close: withMarks(close)}
     }
@@ -140,7 +139,7 @@ for (const {name, file = `test/fixtures/calls/${name}.jinja`, specials = [], mos
       ...(style.thinking === undefined ? {} : {thinking: style.thinking}),
       isThinking: false,
       content: style.content,
-      calls: {format: style.calls.name, texts},
+      calls: {format: style.calls.name, texts: reply.texts},
     }
 
     it('are found by what the template writes', () =>

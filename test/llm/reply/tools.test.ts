@@ -128,3 +128,25 @@ describe('a reply with tools', () => {
     }
   })
 })
+
+/** A model with the chat template of Qwen 3 Coder, which writes strings as plain text. */
+describe('a tool that is called again', () => {
+  const folder = suiteFolder()
+  let model: LanguageModel
+  before(async () => {
+    await writeTinyModel(folder, {contextLength: 2048})
+    const template = await readFile(projectFile('test/fixtures/calls/qwen-coder.jinja'), 'utf8')
+    await writeFiles(folder, {'generation_config.json': '{"eos_token_id": 256}', 'chat_template.jinja': template})
+    model = await loadLanguageModel(folder, {threads: 1, numCtx: 0})
+  })
+  after(() => model.release())
+
+  it('gets its plain texts as JSON strings, too', async () => {
+    const parameters = {type: 'object', properties: {path: {type: 'string', maxLength: 9}}, required: ['path']}
+    const request = asking({tools: use({tools: [{name: 'open', parameters}]})})
+    const replies = [await replyOf(model, request), await replyOf(model, request)]
+    const [first, second] = replies.map(({calls}) => calls[0]?.arguments ?? '')
+    assert.equal(typeof (JSON.parse(first ?? '') as {path: unknown}).path, 'string')
+    assert.equal(second, first)
+  })
+})
