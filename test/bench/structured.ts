@@ -3,6 +3,7 @@ import {once} from 'node:events'
 import {round} from '../../src/bench/measure.js'
 import type {Figures, Job} from './structured/measure.js'
 import {cases, write} from './structured/schemas.js'
+import {tools} from './structured/tools.js'
 import {encoderOf, vocabularyNames} from './structured/vocabularies.js'
 
 /** Rounds of each program. A round of XGrammar takes half a minute, because it computes its masks when it compiles. */
@@ -12,10 +13,10 @@ const xgrammarRounds = {warmUp: 1, rounds: 2}
 /**
  * Masks of structured output in three vocabularies, next to XGrammar in WebAssembly with the same schemas and replies. Each
  * program runs in a process of its own. Times are those of its processor, garbage collection and compilation of JavaScript
- * included. `ratio` values are XGrammar's time divided by ours.
+ * included. `ratio` values are XGrammar's time divided by ours. Then calls of tools, without a peer.
  */
 export async function structured() {
-  const figures: Record<string, object> = {}
+  const figures: Record<string, object> = {tools: await tools()}
   for (const vocabulary of vocabularyNames) {
     const encode = encoderOf(vocabulary)
     const replies = Object.fromEntries(

@@ -165,6 +165,13 @@ describe('compileGrammar', () => {
     assert.throws(() => compileGrammar(grammar({s: wide})), {code: 'grammar_limit'})
   })
 
+  it('counts what rules share once', () => {
+    const shared = lexeme({kind: 'either', options: Array.from({length: 900}, (_, i) => text(`${i}`))})
+    const rules = Object.fromEntries(Array.from({length: 700}, (_, i) => [`r${i}`, sequence(lexeme(`${i}`), shared)]))
+    const all: Expression = {kind: 'either', options: Object.keys(rules).map(rule)}
+    assert.equal(judge(compileGrammar(grammar({s: all, ...rules})), '699899'), 'complete')
+  })
+
   it('compiles in steps between which other work gets a turn', async () => {
     const names = Array.from({length: 2000}, (_, i) => `r${i}`)
     const rules = Object.fromEntries(

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
 import {Ajv2020} from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import type {GenerateRequest, LanguageModel} from '../../../src/llm/index.js'
 import {defaultSampling, randomSource} from '../../../src/sampling/index.js'
+import {manyTools} from '../../support/many-tools.js'
 import {projectFile} from '../../support/project.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 import {byteTokenizer, tinyModelFiles} from '../../support/tiny-model.js'
@@ -45,7 +47,7 @@ function randomTools(random: () => number) {
   })
 }
 
-type Tools = ReturnType<typeof randomTools>
+type Tools = readonly ReturnType<typeof randomTools>[number][]
 
 async function check(model: LanguageModel, tools: Tools, seed: number): Promise<number> {
   const choice = seed % 3 === 0 ? 'auto' : 'required'
@@ -73,7 +75,7 @@ async function check(model: LanguageModel, tools: Tools, seed: number): Promise<
   const complete = calls.filter(({ended}) => ended)
   for (const {name, arguments: json} of complete) {
     const {parameters} = tools.find((tool) => tool.name === name) ?? assert.fail(name)
-    const isValid = new Ajv2020({strict: false}).compile(parameters)
+    const isValid = addFormats.default(new Ajv2020({strict: false})).compile(parameters)
     assert.ok(isValid(JSON.parse(json)), `${JSON.stringify(parameters)}: ${json}`)
   }
   return complete.length
@@ -109,15 +111,7 @@ describe('500 tools', () => {
         '</tool_call>{% endfor %}{% endfor %}',
     })
     const model = await loadModel(t, folder, {})
-    const tools = Array.from({length: 500}, (_, i) => ({
-      name: `tool_${i}`,
-      description: '',
-      parameters: {
-        type: 'object',
-        properties: {n: {type: 'integer', minimum: 0, maximum: i}} as object,
-        required: ['n'],
-      },
-    })) as unknown as Tools
+    const tools: Tools = manyTools(500, {type: 'string', maxLength: 9})
     const counts = await Promise.all([1, 2, 4].map((seed) => check(model, tools, seed)))
     assert.ok(
       counts.every((count) => count > 0),

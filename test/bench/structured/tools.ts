@@ -1,0 +1,146 @@
+import {readFile} from 'node:fs/promises'
+import {median, medianRatio, round} from '../../../src/bench/measure.js'
+import {
+  compileInSteps,
+  createConstraintSource,
+  createTokenTrie,
+  createVocabulary,
+  maskWords,
+  readGrammar,
+  type Steps,
+  storeGrammar,
+} from '../../../src/grammar/index.js'
+import {
+  type GenerateRequest,
+  type GenerateSummary,
+  type LanguageModel,
+  loadLanguageModel,
+} from '../../../src/llm/index.js'
+import {hermes} from '../../../src/llm/reply/call-formats.js'
+import {ReplyParser} from '../../../src/llm/reply/parser.js'
+import {replyGrammar} from '../../../src/llm/reply/reply-grammar.js'
+import {ToolGrammars} from '../../../src/llm/reply/tool-grammars.js'
+import {defaultSampling} from '../../../src/sampling/index.js'
+import {manyTools} from '../../support/many-tools.js'
+import {projectFile} from '../../support/project.js'
+import {processFolder, writeFiles} from '../../support/temporary.js'
+import {writeTinyModel} from '../../support/tiny-model.js'
+import {encoderOf, tokensOf} from './vocabularies.js'
+
+/** 500 tools in one request, and the speed of calls. Times are those of a clock. */
+export async function tools() {
+  return {...fiveHundred(), ...(await speed())}
+}
+
+/** Times from the tools to the first mask: for new tools, for the same ones in another request, and for the same request. */
+function fiveHundred() {
+  const tokens = tokensOf('cl100k')
+  const vocabulary = createVocabulary(createTokenTrie({size: tokens.length, bytes: (token) => tokens[token]}))
+  const known = new ToolGrammars()
+  const mask = new Uint32Array(maskWords(tokens.length))
+  let longest = 0
+  const timed = <T>(steps: Steps<T>): T => {
+    for (;;) {
+      const started = performance.now()
+      const {done, value} = steps.next()
+      longest = Math.max(longest, performance.now() - started)
+      if (done === true) return value
+    }
+  }
+  const first = (count: number) => {
+    const started = performance.now()
+    const use = {tools: manyTools(count), choice: 'auto', parallel: true} as const
+    const parts = {isThinking: false, content: '', tags: [hermes.trigger], calls: {format: hermes, use}}
+    const stored = timed(storeGrammar(timed(replyGrammar(parts, known)).grammar))
+    const read = performance.now()
+    const source = createConstraintSource(timed(compileInSteps(timed(readGrammar(stored)))), vocabulary, [])
+    const compiled = performance.now()
+    timed(source.start().maskInSteps(mask))
+    const masked = performance.now()
+    return {source, read: read - started, compile: compiled - read, mask: masked - compiled, all: masked - started}
+  }
+  const cold = first(500)
+  const other = first(499)
+  const again = performance.now()
+  timed(cold.source.start().maskInSteps(mask))
+  return {
+    tools: 500,
+    read_ms: round(cold.read),
+    compile_ms: round(cold.compile),
+    first_mask_ms: round(cold.all),
+    other_request_first_mask_ms: round(other.all),
+    same_request_first_mask_ms: round(performance.now() - again, 2),
+    longest_step_ms: round(longest),
+    tokens_per_call: encoderOf('cl100k')(call).length,
+  }
+}
+
+const call =
+  '<tool_call>\n{"name": "list_files_0", "arguments": {"path": "/srv/data/reports/2026/summary.md", "limit": 20, "options": {}}}\n</tool_call>'
+
+const rounds = 8
+
+/** Tokens per second of a model with random weights, and of a reader of its replies. */
+async function speed() {
+  const folder = processFolder()
+  await writeTinyModel(folder, {hiddenSize: 512, intermediateSize: 1536, layers: 8, heads: 8, headDim: 64})
+  const template = await readFile(projectFile('test/fixtures/jinja/templates/qwen3.jinja'), 'utf8')
+  await writeFiles(folder, {'chat_template.jinja': template, 'generation_config.json': '{"eos_token_id": 256}'})
+  const model = await loadLanguageModel(folder, {threads: 1, numCtx: 0})
+  const parameters = {
+    type: 'object',
+    properties: {first_argument: {enum: ['a', 'b']}, second_argument: {type: 'boolean'}},
+    required: ['first_argument', 'second_argument'],
+  }
+  const asking = (changes: Partial<GenerateRequest>): GenerateRequest => ({
+    prompt: {kind: 'chat', messages: [{role: 'user', content: 'Hi'}], overflow: 'refuse'},
+    maxTokens: 60,
+    stop: [],
+    sampling: {...defaultSampling, temperature: 0, logitBias: {256: -100}},
+    thinking: {enabled: false},
+    ...changes,
+  })
+  const named = {tools: [{name: 'tool', parameters}], choice: {name: 'tool'}, parallel: false}
+  const plain: number[] = []
+  const called: number[] = []
+  for (let i = 0; i <= rounds; i++) {
+    const times = [await msPerToken(model, asking({})), await msPerToken(model, asking({tools: named, maxTokens: 200}))]
+    if (i === 0) continue
+    plain.push(times[0] as number)
+    called.push(times[1] as number)
+  }
+  await model.release()
+  return {
+    text_tokens_per_second: round(1000 / median(plain)),
+    call_tokens_per_second: round(1000 / median(called)),
+    call_to_text: round(1 / medianRatio(called, plain), 2),
+    reader_us_per_token: round(1000 * readerMs(), 1),
+  }
+}
+
+async function msPerToken(model: LanguageModel, request: GenerateRequest): Promise<number> {
+  const {decodeMs, completionTokens} = await summaryOf(model, request)
+  return decodeMs / (completionTokens - 1)
+}
+
+async function summaryOf(model: LanguageModel, request: GenerateRequest): Promise<GenerateSummary> {
+  for await (const event of model.generate(request)) if (event.type === 'done') return event
+  throw new Error('The reply has no summary.')
+}
+
+/** Time per token of reading a call from parts of four characters, ms. */
+function readerMs(): number {
+  const parts = call.match(/[\s\S]{1,4}/g) ?? []
+  const times = Array.from({length: 500}, () => {
+    const parser = new ReplyParser({
+      specials: {},
+      isThinking: false,
+      content: '',
+      calls: {format: 'hermes', texts: {}},
+    })
+    const started = performance.now()
+    for (const [tokens, text] of parts.entries()) parser.push({type: 'text', text, tokens})
+    return (performance.now() - started) / parts.length
+  })
+  return median(times)
+}
