@@ -37,6 +37,8 @@ required unless --raw is used. With --raw and no prompt, generation starts from 
 With --schema, --regex, --choice or --grammar, the text is certain to match, unless it is truncated by --max-tokens or --stop. A
 schema or grammar that cannot be enforced as a whole is refused.
 
+With --suffix, the model inserts text between the prompt and the suffix, if its tokenizer has tokens for that.
+
 With --tools, the model may call tools instead. Each call is a line with a JSON object that has the name and the arguments, which
 are valid for the schema of the tool.
 
@@ -68,6 +70,11 @@ are valid for the schema of the tool.
         description: 'Use the prompt as is, without the chat template.',
         exclusive: ['chat-template', 'system'],
       }),
+      suffix: Flags.string({
+        description: 'Text after the reply; the model inserts text between the prompt and it.',
+        helpValue: 'TEXT',
+        exclusive: ['raw', 'chat-template', 'system', 'tools'],
+      }),
       seed: Flags.integer({
         description: 'Sampling seed. (default: random)',
         min: 0,
@@ -80,9 +87,8 @@ are valid for the schema of the tool.
         multiple: true,
         multipleNonGreedy: true,
       }),
-      ...formatFlags,
-      ...toolFlags,
     }),
+    ...inGroup('structured output', {...formatFlags, ...toolFlags}),
   }
 
   protected override get whenUnread() {
@@ -152,13 +158,14 @@ are valid for the schema of the tool.
   }
 
   async #prompt(): Promise<Prompt> {
-    const {raw, system, schema, grammar, tools} = this.flags
+    const {raw, suffix = '', system, schema, grammar, tools} = this.flags
     const files = [schema, grammar, tools].filter((file) => file === '-')
     if (files.length > (this.args.prompt === '-' ? 0 : 1)) throw new SvcError('stdin_used_twice', {})
     const text = this.args.prompt === '-' ? await readTextInput(this.signal) : this.args.prompt
     if (text === undefined && !raw) throw new SvcError('prompt_missing', {})
     if (text === undefined) return {kind: 'beginning'}
     if (raw) return {kind: 'raw', text}
+    if (suffix !== '') return {kind: 'insertion', text, suffix}
     const opening = system === undefined ? [] : [{role: 'system', content: system} as const]
     return {kind: 'chat', messages: [...opening, {role: 'user', content: text}], overflow: 'refuse'}
   }

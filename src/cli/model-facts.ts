@@ -31,7 +31,7 @@ export async function languageModelFacts(
     context_length: found.contextLength ?? null,
     dtype: found.dtype ?? null,
     adapter: found.adapted,
-    capabilities: found.problems.length > 0 ? [] : found.chats ? ['completion', 'chat'] : ['completion'],
+    capabilities: found.capabilities,
     precisions: found.precisions,
     precision: found.precision ?? null,
     license: found.license ?? null,

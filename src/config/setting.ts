@@ -17,6 +17,7 @@ export type FlagGroup =
   | 'planning'
   | 'recognition'
   | 'route'
+  | 'structured output'
   | 'subtitle'
   | 'text'
   | 'voice detection'

@@ -604,7 +604,7 @@ export interface ShowV1 {
   /** Whether an adapter is applied. */
   adapter: boolean
   /** Empty if the model cannot be run. */
-  capabilities: ('completion' | 'chat' | 'transcription')[]
+  capabilities: ('completion' | 'chat' | 'tools' | 'thinking' | 'insert' | 'transcription')[]
   /** Approximate memory of the weights, without that of the context. */
   precisions: {
     precision: 'f32' | 'w8' | 'w4'

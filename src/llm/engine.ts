@@ -108,6 +108,7 @@ async function* generate(
   const bounded = withinBytes(prompt, maxPromptBytes(description.longestToken, contextLength), contextLength)
   const planned = {
     prompt: bounded,
+    stop: others.stop,
     ...(format === undefined ? {} : {format}),
     ...(tools === undefined ? {} : {tools}),
     ...(thinking === undefined ? {} : {thinking}),

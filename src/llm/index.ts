@@ -4,6 +4,7 @@
  */
 
 export type {ReplyFormat} from '../grammar/index.js'
+export {type Abilities, type Ability, capabilitiesOf} from './abilities.js'
 export type {CounterName} from './counters.js'
 export {type Engine, type EngineOptions, startEngine} from './engine.js'
 

@@ -3,6 +3,7 @@ import {join} from 'node:path'
 import {isErrorOf, SvcError} from '../errors/index.js'
 import {obtainableMemory} from '../onnx/index.js'
 import {openRunDirectory, type RunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
+import {abilitiesOf, capabilitiesOf} from './abilities.js'
 import {buildDecoderGraph} from './decoder-graph.js'
 import {readDecoderSpec} from './families/index.js'
 import {describeModel} from './model-description.js'
@@ -21,8 +22,8 @@ export interface Inspection {
   contextLength: number | undefined
   dtype: string | undefined
   adapted: boolean
-  /** Whether it formats conversations, so that it can chat. */
-  chats: boolean
+  /** Names of what it can do; none if it cannot be loaded. */
+  capabilities: ReturnType<typeof capabilitiesOf>
   /** Memory that the weights need, and whether that is available on this machine. */
   precisions: {precision: Precision; bytes: number; fits: boolean}[]
   /** What `auto` chooses; undefined if the weights do not fit with any precision. */
@@ -86,7 +87,7 @@ export async function inspectModel(
     contextLength: spec?.contextLength,
     dtype: described?.dtype,
     adapted: adapter !== undefined,
-    chats: text?.template !== undefined && text.template.error === undefined,
+    capabilities: text === undefined || problems.length > 0 ? [] : capabilitiesOf(abilitiesOf(text)),
     precisions: parameterCount === undefined ? [] : precisions,
     precision: precisions.find(({precision}) => precision === chosen)?.fits ? chosen : undefined,
     license: (await readLicense(directory.path)) ?? (await readLicense(directory.basePath)),
@@ -102,7 +103,7 @@ const unknown: Omit<Inspection, 'problems'> = {
   contextLength: undefined,
   dtype: undefined,
   adapted: false,
-  chats: false,
+  capabilities: [],
   precisions: [],
   precision: undefined,
   license: undefined,

@@ -14,6 +14,7 @@ import {
   readJsonObject,
   type TensorMap,
 } from '../weights/index.js'
+import {abilitiesOf} from './abilities.js'
 import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
 import {topCount} from './decoder-graph.js'
@@ -175,7 +176,7 @@ export async function loadLanguageModel(
   const available = ({contextLength: wanted = contextLength}: Pick<GenerateRequest, 'contextLength'>) =>
     Math.min(contextLength, wanted)
   const encode: LanguageModel['encode'] = (request) =>
-    encodePrompt({tokenizer, template, style, contextLength: available(request)}, request.prompt, undefined, request)
+    encodePrompt({...text, contextLength: available(request)}, request.prompt, undefined, request)
   const submit: LanguageModel['submit'] = (prompt, request, listener, signal) => {
     const unknown = prompt.find((token) => token >= spec.vocabSize)
     if (unknown !== undefined)
@@ -194,7 +195,7 @@ export async function loadLanguageModel(
       precision,
       template: templateSource,
       templateError: template?.error?.toRecord(),
-      abilities: {tools: style !== undefined, thinking: style?.thinking !== undefined, insert: false},
+      abilities: abilitiesOf(text),
       toolNote: style?.isNative === false ? toolNote : undefined,
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
       longestToken: tokenizer.longestToken,

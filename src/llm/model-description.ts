@@ -2,6 +2,7 @@ import {createHash} from 'node:crypto'
 import {readFile, stat} from 'node:fs/promises'
 import type {ErrorRecord} from '../errors/index.js'
 import type {RunDirectory, TensorEntry} from '../weights/index.js'
+import type {Abilities} from './abilities.js'
 import type {Precision} from './precision.js'
 import type {DecoderSpec} from './spec.js'
 
@@ -32,8 +33,8 @@ export interface ModelDescription {
   template: string | undefined
   /** Set if the chat template is invalid. */
   templateError: ErrorRecord | undefined
-  /** What not every model can do: calls of tools, thinking, and inserting text before a suffix. */
-  abilities: {tools: boolean; thinking: boolean; insert: boolean}
+  /** What not every model can do. */
+  abilities: Abilities
   /** How tools are written, if the chat template does not write them. */
   toolNote: string | undefined
   /** Texts of the tokens that end a turn. */

@@ -9,6 +9,7 @@ import {
   type Tokenizer,
 } from '../text/index.js'
 import {chatmlFormat, noFormat, type RunDirectory, readJsonObject} from '../weights/index.js'
+import {type Insertion, readInsertion} from './insertion.js'
 import {type ReplyStyle, readStyle} from './reply/style.js'
 
 /** Tokenizer and chat template of a model. */
@@ -18,6 +19,8 @@ export interface ModelText {
   templateSource: string | undefined
   /** How replies are written; undefined without a template that works. */
   style: ReplyStyle | undefined
+  /** Undefined if the model cannot insert text before a suffix. */
+  insertion: Insertion | undefined
   /** Tokens that end a reply. */
   ends: ReadonlySet<number>
 }
@@ -35,7 +38,8 @@ export async function readModelText(
 ): Promise<ModelText> {
   const tokenizer = createTokenizer(await readJsonObject(file), declarations.tokenizer, file)
   tokenizer.prepare()
-  const text = {tokenizer, ends: endTokens(tokenizer, config, declarations.generation)}
+  const ends = endTokens(tokenizer, config, declarations.generation)
+  const text = {tokenizer, ends, insertion: readInsertion(tokenizer)}
   const none = {...text, template: undefined, templateSource: undefined, style: undefined}
   if (requested === 'none') return none
   const isChatml =

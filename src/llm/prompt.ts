@@ -9,6 +9,7 @@ import {
   type Tokenizer,
   TooManyTokens,
 } from '../text/index.js'
+import {encodeInsertion, type Insertion} from './insertion.js'
 import {asTemplateTool, type ReplyStyle, withoutTools} from './reply/style.js'
 import type {GenerateRequest, Prompt} from './request.js'
 
@@ -19,6 +20,8 @@ export interface PromptEncoder {
   template: ChatTemplate | undefined
   /** Undefined without a template that works. */
   style?: ReplyStyle | undefined
+  /** Undefined if the model cannot insert text before a suffix. */
+  insertion?: Insertion | undefined
   contextLength: number
 }
 
@@ -54,6 +57,9 @@ export function withinBytes(prompt: Prompt, maxBytes: number, context: number): 
       return prompt
     case 'raw':
       requireBytes(Buffer.byteLength(prompt.text), maxBytes, context)
+      return prompt
+    case 'insertion':
+      requireBytes(Buffer.byteLength(prompt.text) + Buffer.byteLength(prompt.suffix), maxBytes, context)
       return prompt
     case 'chat': {
       const {messages, overflow} = prompt
@@ -95,7 +101,7 @@ const droppable = (messages: readonly ChatMessage[]): number[] =>
  * @param check called regularly; its exception aborts the encoding
  * @param reply tools and thinking, which a chat template writes
  * @throws prompt_missing, prompt_empty, prompt_too_long, chat_template_failed, chat_refused; bad_request if a word is too
- *   long
+ *   long, and for an insertion that the model does not support
  */
 export function encodePrompt(
   encoder: PromptEncoder,
@@ -120,6 +126,13 @@ export function encodePrompt(
       const {context = [], text} = prompt
       const encode = () => [...context, ...tokenizer.encode(text, {special: context.length === 0, ...bounds})]
       return requireTokens(encode, maxTokens, contextLength)
+    }
+    case 'insertion': {
+      const {insertion} = encoder
+      if (insertion === undefined)
+        throw new SvcError('bad_request', {reason: 'this model does not support insert', param: 'suffix'})
+      if (prompt.text === '' && prompt.suffix === '') throw new SvcError('prompt_empty', {})
+      return requireTokens(() => encodeInsertion(tokenizer, insertion, prompt, bounds), maxTokens, contextLength)
     }
     case 'chat': {
       const {context = [], messages, overflow, variables = {}} = prompt

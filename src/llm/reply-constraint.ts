@@ -15,6 +15,7 @@ import {
   type Vocabulary,
 } from '../grammar/index.js'
 import type {Tokenizer} from '../text/index.js'
+import {encodeWithin} from './encode-within.js'
 import type {PreparedFormat} from './prepared-format.js'
 import {ThinkingBudget, type ThinkingLimit} from './thinking-budget.js'
 
@@ -65,19 +66,6 @@ function readVocabulary(stored: Uint8Array) {
   if (trie === undefined) throw new Error('The vocabulary is damaged.')
   return trie
 }
-
-/** The tokens of a text that follows another one. At the start of a text, some tokenizers add a space. */
-function encodeWithin(tokenizer: Tokenizer, text: string): number[] {
-  const tokens = tokenizer.encode(text, {special: false})
-  const isAdded = tokens[0] !== undefined && tokenizer.bytes(tokens[0])[0] === 0x20 && !text.startsWith(' ')
-  if (!isAdded) return tokens
-  const later = tokenizer.encode(`${earlier}${text}`, {special: false})
-  const start = later.findIndex((token) => tokenizer.bytes(token).toString() === earlier)
-  return later.slice(start + 1)
-}
-
-/** A text that no token joins with what follows it. */
-const earlier = '\n'
 
 /** A budget of thinking, and the bytes of tokens, by which it is followed. */
 interface Budget {

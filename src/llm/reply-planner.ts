@@ -1,6 +1,7 @@
 import {bytesOfMarked, characterOfMark} from '../grammar/index.js'
 import type {Tokenizer} from '../text/index.js'
 import type {GrammarReader} from './grammar-reader.js'
+import {stopsOf} from './insertion.js'
 import type {ModelText} from './model-text.js'
 import type {PreparedFormat} from './prepared-format.js'
 import {encodePrompt} from './prompt.js'
@@ -14,12 +15,14 @@ import {marksOf} from './special-marks.js'
 import type {ThinkingLimit} from './thinking-budget.js'
 
 /** The parts of a request that determine the prompt and the form of the reply. */
-export type PlannedRequest = Pick<GenerateRequest, 'prompt' | 'format' | 'tools' | 'thinking'>
+export type PlannedRequest = Pick<GenerateRequest, 'prompt' | 'stop' | 'format' | 'tools' | 'thinking'>
 
 /** A prompt as tokens, and the form of its reply. */
 export interface ReplyPlan {
   tokens: number[]
   prepared?: PreparedFormat
+  /** Stop strings, with those that end an insertion. */
+  stop: readonly string[]
   limit?: ThinkingLimit
   /** Special tokens that are part of the text of the reply. */
   marks?: readonly (readonly [token: number, character: string])[]
@@ -43,13 +46,15 @@ export class ReplyPlanner {
    * @throws what `encodePrompt` and `replyGrammar` throw
    */
   async plan(request: PlannedRequest, contextLength: number, check?: () => void): Promise<ReplyPlan> {
-    const {tokenizer, ends, style} = this.#model
+    const {tokenizer, ends, style, insertion} = this.#model
     const tokens = encodePrompt({...this.#model, contextLength}, request.prompt, check, request)
     const {prompt, format, tools, thinking: wanted} = request
+    const isInsertion = prompt.kind === 'insertion' && insertion !== undefined
+    const stop = isInsertion ? [...request.stop, ...stopsOf(tokenizer, insertion)] : request.stop
     if (prompt.kind !== 'chat' || style === undefined) {
-      if (format === undefined) return {tokens}
+      if (format === undefined) return {tokens, stop}
       const parts: ReplyParts = {isThinking: false, content: '', tags: [], format}
-      return {tokens, prepared: (await this.#prepare(parts)).prepared}
+      return {tokens, stop, prepared: (await this.#prepare(parts)).prepared}
     }
     const isContinued = prompt.messages.at(-1)?.role === 'assistant'
     const end = endOf(tokenizer, tokens)
@@ -95,6 +100,7 @@ export class ReplyPlanner {
     }
     return {
       tokens,
+      stop,
       ...(prepared === undefined ? {} : {prepared}),
       ...(limit === undefined ? {} : {limit}),
       ...(specials.tokens.length === 0 ? {} : {marks: specials.tokens}),

@@ -11,6 +11,8 @@ export type Prompt =
   | {kind: 'beginning'}
   /** Plain text. `context` contains the tokens before it. */
   | {kind: 'raw'; text: string; context?: readonly number[]}
+  /** Two texts between which the model inserts text (fill in the middle). One of them may be empty. */
+  | {kind: 'insertion'; text: string; suffix: string}
   /** Tokens, without any added special token. */
   | {kind: 'tokens'; tokens: readonly number[]}
   /**

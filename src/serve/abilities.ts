@@ -1,16 +1,20 @@
 import {SvcError} from '../errors/index.js'
-import type {GenerateRequest} from '../llm/index.js'
+import type {GenerateRequest, Ability as ModelAbility} from '../llm/index.js'
 import type {Fields} from './body.js'
 import type {ServedModel} from './served-model.js'
 
-/** What not every model can do. */
-export type Ability = 'tools' | 'thinking' | 'insert'
+/** What a request may need of a model. */
+export type Ability = Exclude<ModelAbility, 'chat'>
 
 /** The abilities that a request needs, if any. An effort of thinking is ignored by a model that does not think. */
-export function abilitiesFor(fields: Fields, {tools}: GenerateRequest): {requires?: readonly Ability[]} {
+export function abilitiesFor(
+  fields: Fields,
+  {prompt, tools}: Pick<GenerateRequest, 'prompt' | 'tools'>,
+): {requires?: readonly Ability[]} {
   const requires: Ability[] = []
   if (tools !== undefined) requires.push('tools')
   if ((fields.get('think') ?? false) !== false) requires.push('thinking')
+  if (prompt.kind === 'insertion') requires.push('insert')
   return requires.length === 0 ? {} : {requires}
 }
 

@@ -1,4 +1,5 @@
 import type {ErrorRecord} from '../errors/index.js'
+import type {Abilities} from '../llm/index.js'
 
 /** Description of the served model for clients. */
 export interface ServedModel {
@@ -26,7 +27,7 @@ export interface ServedModel {
   /** Why the chat template cannot be used; the chat routes then answer with this error. */
   templateError: ErrorRecord | undefined
   /** What not every model can do. */
-  abilities: {tools: boolean; thinking: boolean; insert: boolean}
+  abilities: Abilities
   /** How tools are written, if the chat template does not write them. */
   toolNote: string | undefined
   /** Texts of the tokens that end a turn. */

@@ -22,8 +22,11 @@ export class TooManyTokens extends Error {}
 export interface Tokenizer extends Pick<Vocabulary, 'size' | 'id' | 'tokenOf' | 'bytes' | 'specials' | 'longestToken'> {
   /** @throws TooManyTokens beyond `maxTokens`; the exception of `check`; model_file_invalid in the first call */
   encode(text: string, options: EncodeOptions): number[]
-  /** Escapes user text so that `encode` produces no special token from it. */
-  guarded(text: string): string
+  /**
+   * Escapes user text so that `encode` produces no special token from it.
+   * @param others names of further tokens that it must not produce; the same list for the same names
+   */
+  guarded(text: string, others?: readonly string[]): string
   /** Omits special tokens. */
   decode(tokens: readonly number[]): string
   /** Prepares `encode`, whose first call takes the time and the memory for its tables otherwise. @throws model_file_invalid */
@@ -61,11 +64,13 @@ export function createTokenizer(
     loaded ??= orInvalid(file, () => loadEncoder(complete, config, added, vocabulary))
     return loaded
   }
-  let guarded: ((text: string) => string) | undefined
+  const none: readonly string[] = []
+  const guards = new Map<readonly string[], (text: string) => string>()
   return {
     encode: (text, options) => load().encode(text, options),
-    guarded(text) {
-      guarded ??= guard(vocabulary.specials)
+    guarded(text, others = none) {
+      const guarded = guards.get(others) ?? guard([...vocabulary.specials, ...others])
+      guards.set(others, guarded)
       return guarded(text)
     },
     decode(tokens) {

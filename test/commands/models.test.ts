@@ -333,7 +333,7 @@ describe('svc show and svc model check', () => {
     assert.deepEqual(await contractViolations('cli/show.v1', shown), [])
     const {name, kind, family, context_length: context, precision, capabilities, license, problems} = shown
     assert.deepEqual([name, kind, family, context, precision], [id, 'language', 'llama', 1024, 'f32'])
-    assert.deepEqual([capabilities, license, problems], [['completion', 'chat'], 'apache-2.0', []])
+    assert.deepEqual([capabilities, license, problems], [['completion', 'chat', 'tools'], 'apache-2.0', []])
     assert.deepEqual(
       shown.precisions.map(({precision: each, bytes, fits}) => [each, bytes, fits]),
       [

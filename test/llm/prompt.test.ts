@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
+import {readInsertion} from '../../src/llm/insertion.js'
 import {encodePrompt, withinBytes, withSystem} from '../../src/llm/prompt.js'
 import {type ChatMessage, ChatTemplate, chatml, createTokenizer} from '../../src/text/index.js'
 import {seeded} from '../lang/fuzz.js'
@@ -30,6 +31,34 @@ describe('encodePrompt', () => {
       ...bytes('hi'),
     ])
     assert.throws(() => encodePrompt(encoder, {kind: 'raw', text: ''}), {code: 'prompt_empty'})
+  })
+
+  describe('of an insertion', () => {
+    const formats: readonly (readonly [names: string, before: string, between: string, after: string])[] = [
+      ['Qwen Coder', '<|fim_prefix|>', '<|fim_suffix|>', '<|fim_middle|>'],
+      ['StarCoder', '<fim_prefix>', '<fim_suffix>', '<fim_middle>'],
+      ['SantaCoder', '<fim-prefix>', '<fim-suffix>', '<fim-middle>'],
+      ['DeepSeek Coder', '<｜fim▁begin｜>', '<｜fim▁hole｜>', '<｜fim▁end｜>'],
+      ['Code Llama', '▁<PRE>', '▁<SUF>', '▁<MID>'],
+    ]
+    const request = {kind: 'insertion', text: 'f(', suffix: ') <|fim_middle|>'} as const
+    for (const [name, ...markers] of formats)
+      it(`writes text and suffix between the tokens of ${name}`, () => {
+        const own = byteTokenizer() as {added_tokens: object[]}
+        // Not all are special tokens in published vocabularies.
+        for (const [i, content] of markers.entries())
+          own.added_tokens.push({id: 257 + i, content, special: i === 0, normalized: false})
+        const coder = createTokenizer(own, {bos_token: '<s>'}, 'tokenizer.json')
+        const insertion = readInsertion(coder)
+        const tokens = encodePrompt({...encoder, tokenizer: coder, insertion}, request)
+        assert.deepEqual(tokens, [bos, 257, ...bytes('f('), 258, ...bytes(') <|fim_middle|>'), 259])
+        assert.deepEqual(insertion?.names, markers)
+      })
+
+    it('is refused if the vocabulary has no tokens for it', () => {
+      assert.equal(readInsertion(tokenizer), undefined)
+      assert.throws(() => encodePrompt(encoder, request), {code: 'bad_request'})
+    })
   })
 
   it('formats a conversation with the chat template', () =>

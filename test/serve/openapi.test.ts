@@ -255,7 +255,7 @@ const malformed: readonly [path: string, body: object][] = [
   ['/api/chat', {messages: user, top_logprobs: 21}],
   ['/api/generate', {prompt: 7}],
   ['/api/generate', {prompt: 'x', stream: 'yes'}],
-  ['/api/generate', {prompt: 'x', suffix: 'y'}],
+  ['/api/generate', {prompt: 'x', suffix: 5}],
   ['/api/generate', {prompt: 'x', template: 'y'}],
   ['/api/generate', {prompt: 'x', context: [-1]}],
   ...[
@@ -326,7 +326,7 @@ const malformed: readonly [path: string, body: object][] = [
   ['/v1/completions', {prompt: 'x', max_tokens: -2}],
   ['/v1/completions', {prompt: 'x', logprobs: 6}],
   ['/v1/completions', {prompt: 'x', echo: 'yes'}],
-  ['/v1/completions', {prompt: 'x', suffix: 'y'}],
+  ['/v1/completions', {prompt: 'x', suffix: 5}],
   ['/v1/completions', {prompt: 'x', best_of: 'x'}],
 ]
 

@@ -37,6 +37,7 @@ const examples: Readonly<Record<string, unknown>> = {
   messages: [user],
   truncate: false,
   echo: true,
+  suffix: '',
   add_generation_prompt: true,
   continue_final_message: false,
   'messages[].role': 'user',
@@ -176,7 +177,8 @@ describe('the fields of requests', () => {
         for (const {path, outcome} of rows) {
           const isWorking = outcome.kind === 'works'
           if (isWorking) assert.ok(path in examples, `There is no example for ${path}.`)
-          if (path === 'raw' && isWorking) continue
+          // A suffix needs a model that can insert text, and no other field of the prompt.
+          if ((path === 'raw' || path === 'suffix') && isWorking) continue
           if (isWorking && isExclusive(path)) continue
           const probe = isWorking
             ? exampleOf(path)
@@ -211,6 +213,14 @@ describe('the fields of requests', () => {
       assert.deepEqual(accepted, [])
     })
   }
+
+  it('include a suffix only if the model can insert text', async () => {
+    for (const route of ['/api/generate', '/v1/completions'] as const) {
+      const {status, text} = await post(route, {...bodies[route], suffix: 'end'})
+      assert.equal(status, 400)
+      assert.match(text, /tiny\W+ does not support insert/)
+    }
+  })
 
   describe('that turn off thinking', () => {
     const promptTokens = async (route: Route, changes: Body) => {

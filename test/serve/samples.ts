@@ -21,7 +21,7 @@ export const servedModel: ServedModel = {
   headCountKv: 2,
   template: undefined,
   templateError: undefined,
-  abilities: {tools: false, thinking: false, insert: false},
+  abilities: {chat: true, tools: false, thinking: false, insert: false},
   toolNote: undefined,
   stop: ['<|im_end|>'],
   adapted: true,

@@ -1,4 +1,5 @@
 import {SvcError} from '../../errors/index.js'
+import {capabilitiesOf} from '../../llm/index.js'
 import {Fields} from '../body.js'
 import type {EffectiveDevice, ServedModel} from '../served-model.js'
 
@@ -19,11 +20,8 @@ export const version = (product: string, device: EffectiveDevice) => ({
   ...(device === 'cpu' ? {runtime: 'onnxruntime-cpu'} : {runtime: 'onnxruntime-cuda', cuda: true, device}),
 })
 
-/** Ollama's names for the capabilities of a model. */
-const capabilitiesOf = ({abilities}: ServedModel): readonly string[] => [
-  'completion',
-  ...(['tools', 'thinking', 'insert'] as const).filter((ability) => abilities[ability]),
-]
+/** The capabilities of a model for which Ollama has names, which are the same. */
+const ollamaCapabilities = ({abilities}: ServedModel): readonly string[] => capabilitiesOf({...abilities, chat: false})
 
 /** `GET /api/tags` */
 export const tags = (models: readonly ServedModel[]) => ({
@@ -34,7 +32,7 @@ export const tags = (models: readonly ServedModel[]) => ({
     size: model.bytes,
     digest: model.digest,
     details: details(model),
-    capabilities: capabilitiesOf(model),
+    capabilities: ollamaCapabilities(model),
   })),
 })
 
@@ -71,7 +69,7 @@ export const show = (model: ServedModel, {verbose = false} = {}) => ({
     [`${model.family}.attention.head_count_kv`]: model.headCountKv,
   },
   ...(verbose ? {tensors: model.tensors.map(({name, dtype, shape}) => ({name, type: dtype, shape}))} : {}),
-  capabilities: capabilitiesOf(model),
+  capabilities: ollamaCapabilities(model),
   ...(model.toolNote === undefined ? {} : {tools_note: model.toolNote}),
   modified_at: model.modifiedAt.toISOString(),
 })

@@ -36,7 +36,8 @@ export function readGenerate(body: unknown, defaults: OllamaDefaults): OllamaReq
   const fields = Fields.ofBody(body, fieldsOf('/api/generate'))
   const thinking = readThinking(fields)
   const prompt = readPrompt(fields, thinking)
-  return {...readCommon(fields, prompt, thinking, defaults), load: (fields.string('prompt') ?? '') === ''}
+  const load = prompt.kind !== 'insertion' && (fields.string('prompt') ?? '') === ''
+  return {...readCommon(fields, prompt, thinking, defaults), load}
 }
 
 /**
@@ -52,19 +53,22 @@ export function readChat(body: unknown, defaults: OllamaDefaults): OllamaRequest
   return {...readCommon(fields, prompt, thinking, defaults), load: messages.length === 0}
 }
 
-/** The prompt becomes a single user message, unless it is raw. */
+/** The prompt becomes a single user message, unless it is raw or has a suffix. */
 function readPrompt(fields: Fields, {variables}: RequestedThinking): Prompt {
   const text = fields.string('prompt') ?? ''
   const system = fields.string('system') ?? ''
   const context = fields.integers('context', {min: 0}) ?? []
-  if (fields.boolean('raw') === true) {
+  const suffix = fields.string('suffix') ?? ''
+  const isRaw = fields.boolean('raw') === true
+  if (isRaw || suffix !== '') {
     const thinks = (fields.get('think') ?? false) !== false
     if (system !== '' || context.length > 0 || thinks || fields.get('chat_template_kwargs') !== undefined)
       throw new SvcError('bad_request', {
-        reason: 'raw mode does not support template, system, context, think, or chat_template_kwargs',
-        param: 'raw',
+        reason: `${isRaw ? 'raw mode' : 'suffix'} does not support template, system, context, think, or chat_template_kwargs`,
+        param: isRaw ? 'raw' : 'suffix',
       })
-    return {kind: 'raw', text}
+    if (isRaw && suffix !== '') throw fields.wrong('suffix', 'be omitted in raw mode')
+    return isRaw ? {kind: 'raw', text} : {kind: 'insertion', text, suffix}
   }
   const opening: ChatMessage[] = system === '' ? [] : [{role: 'system', content: system}]
   return {

@@ -29,7 +29,7 @@ const generateWire: Wire = {
   read: readGenerate,
   loaded: response.generateLoaded,
   chunk: response.generateChunk,
-  end: (head, end, {request}) => response.generateEnd(head, end, {raw: request.prompt.kind === 'raw'}),
+  end: (head, end, {request}) => response.generateEnd(head, end, {raw: request.prompt.kind !== 'chat'}),
 }
 
 export function ollamaRoutes(app: HttpApp, context: ServeContext): void {

@@ -1,5 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import type {GenerateRequest} from '../../llm/index.js'
+import {abilitiesFor} from '../abilities.js'
 import {definedEntries, Fields, stopBounds} from '../body.js'
 import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
@@ -26,6 +27,10 @@ export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiR
   const maxReplies = Math.floor(maxPrompts / prompts.length)
   if (delivery.n > maxReplies) throw fields.wrong('n', `be at most ${maxReplies} with ${prompts.length} prompts`)
   const echo = fields.boolean('echo') === true
+  const suffix = fields.string('suffix') ?? ''
+  if (suffix !== '' && echo) throw fields.wrong('echo', 'be false with suffix')
+  if (suffix !== '' && prompts.some((prompt) => typeof prompt !== 'string'))
+    throw fields.wrong('prompt', 'be a string or a list of strings with suffix')
   const request: Omit<GenerateRequest, 'prompt'> = {
     maxTokens: readMaxTokens(fields, ['max_tokens'], 0, defaults),
     stop: fields.texts('stop', stopBounds) ?? [],
@@ -33,19 +38,20 @@ export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiR
     ...readFormat(fields, readResponseFormat),
     ...definedEntries({topLogprobs: fields.integer('logprobs', {min: 0, max: 5})}),
   }
-  return {
-    ...delivery,
-    requests: prompts.map((prompt) => ({
+  const requests = prompts.map(
+    (prompt): GenerateRequest => ({
       ...request,
-      ...promptOf(prompt),
+      ...promptOf(prompt, suffix),
       ...(echo ? {echo: typeof prompt === 'string' ? prompt : true} : {}),
-    })),
-  }
+    }),
+  )
+  return {...delivery, requests, ...abilitiesFor(fields, requests[0] as GenerateRequest)}
 }
 
 /** With an empty prompt, the model starts a new text. */
-function promptOf(prompt: string | readonly number[]): Pick<GenerateRequest, 'prompt'> {
+function promptOf(prompt: string | readonly number[], suffix: string): Pick<GenerateRequest, 'prompt'> {
   if (typeof prompt !== 'string') return {prompt: {kind: 'tokens', tokens: prompt}}
+  if (suffix !== '') return {prompt: {kind: 'insertion', text: prompt, suffix}}
   return {prompt: prompt === '' ? {kind: 'beginning'} : {kind: 'raw', text: prompt}}
 }
 

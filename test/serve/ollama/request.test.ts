@@ -75,6 +75,16 @@ describe('POST /api/generate', () => {
       withPrompt({kind: 'raw', text: 'Hi'}),
     ],
     ['raw false', {raw: false}, plain],
+    [
+      'a suffix',
+      {suffix: 'end'},
+      {...withPrompt({kind: 'insertion', text: 'Hi', suffix: 'end'}), requires: ['insert']},
+    ],
+    [
+      'a suffix of an empty text',
+      {prompt: '', suffix: 'end'},
+      {...withPrompt({kind: 'insertion', text: '', suffix: 'end'}), requires: ['insert']},
+    ],
     ['empty fields for unsupported features', {suffix: '', format: '', images: [], template: ''}, plain],
     ['JSON as the format', {format: 'json'}, withFormat({kind: 'json', field: 'format'})],
     [
@@ -129,8 +139,15 @@ describe('POST /api/generate', () => {
     [{raw: true, think: true}, rawError, 'raw'],
     [{raw: true, context: [1]}, rawError, 'raw'],
     [{template: '{{ .Prompt }}'}, 'this server does not support custom templates (template must be "")', 'template'],
-    [{suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
-    [{model: 'my-run', suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
+    [{suffix: 5}, 'suffix must be of type string', 'suffix'],
+    [{suffix: 'end', raw: true}, 'suffix must be omitted in raw mode', 'suffix'],
+    ...[{system: 'x'}, {context: [1]}, {think: true}, {chat_template_kwargs: {}}].map(
+      (field): [object, string, string] => [
+        {suffix: 'end', ...field},
+        rawError.replace('raw mode', 'suffix'),
+        'suffix',
+      ],
+    ),
     [{model: 'my-run', images: ['iVBO']}, 'this server does not support images (images must be [])', 'images'],
     [{format: 'yaml'}, 'format must be "json" or a JSON Schema', 'format'],
     [{format: ['json']}, 'format must be "json" or a JSON Schema', 'format'],

@@ -97,6 +97,8 @@ describe('POST /v1/completions', () => {
     [{prompt: Array.from({length: 43}, () => [5]), n: 3}, 'n must be at most 2 with 43 prompts', 'n'],
     [{max_tokens: -2}, 'max_tokens must be -1 or at least 0', 'max_tokens'],
     [{echo: 'yes'}, 'echo must be of type boolean', 'echo'],
+    [{echo: true, suffix: 'end'}, 'echo must be false with suffix', 'echo'],
+    [{prompt: [5], suffix: 'end'}, 'prompt must be a string or a list of strings with suffix', 'prompt'],
     [{temperature: 3}, 'temperature must be between 0 and 2', 'temperature'],
     [{n: 9}, 'n must be between 1 and 8', 'n'],
     [{best_of: 1.5}, 'best_of must be of type integer', 'best_of'],
@@ -109,7 +111,6 @@ describe('POST /v1/completions', () => {
       assert.throws(() => read(body), refusal('bad_request', sentence, param)))
 
   const unsupported: [body: object, sentence: string, param: string][] = [
-    [{suffix: 'end'}, 'this server does not support insert (suffix must be "")', 'suffix'],
     [{best_of: 3}, 'best_of must equal n, because all replies are returned', 'best_of'],
     [{n: 2, best_of: 1}, 'best_of must equal n, because all replies are returned', 'best_of'],
   ]
