@@ -6,6 +6,7 @@ import {
   createTokenizer,
   type DeclaredTemplate,
   declaredTemplate,
+  declaredToolTemplate,
   type Tokenizer,
 } from '../text/index.js'
 import {chatmlFormat, noFormat, type RunDirectory, readJsonObject} from '../weights/index.js'
@@ -49,7 +50,8 @@ export async function readModelText(
   const declared = found ?? (isChatml ? chatml : undefined)
   if (declared === undefined) return none
   const origin = requested ?? declarations.template?.file ?? file
-  const template = new ChatTemplate(declared, origin, tokenizer.specialTokens)
+  const forTools = requested === undefined ? declaredToolTemplate(declarations.template?.declared) : undefined
+  const template = new ChatTemplate(declared, origin, tokenizer.specialTokens, forTools)
   const source = typeof declared === 'string' ? declared : undefined
   const style = source === undefined || template.error !== undefined ? undefined : readStyle(template, source)
   return {...text, template, templateSource: source, style}

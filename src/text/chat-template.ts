@@ -44,18 +44,20 @@ export class ChatTemplate {
   /** Set if the template is invalid or uses unsupported features. */
   readonly error: SvcError | undefined
   readonly #template: JinjaTemplate | undefined
-
+  readonly #forTools: JinjaTemplate | undefined
   readonly #specials: SpecialTokens
 
   /**
    * @param declared text of the template, or why there is none
    * @param file origin of the template, for errors
+   * @param forTools text of the template for conversations with tools or their calls, if another one
    */
-  constructor(declared: DeclaredTemplate, file: string, specials: SpecialTokens = {}) {
+  constructor(declared: DeclaredTemplate, file: string, specials: SpecialTokens = {}, forTools?: string) {
     this.#specials = specials
     try {
       if (typeof declared !== 'string') throw new Error(declared.reason)
       this.#template = new JinjaTemplate(declared)
+      this.#forTools = forTools === undefined ? undefined : new JinjaTemplate(forTools)
       this.#try()
     } catch (error) {
       this.error = new SvcError('chat_template_failed', {file, reason: (error as Error).message}, {cause: error})
@@ -151,7 +153,9 @@ export class ChatTemplate {
     variables: TemplateVariables,
     tools?: readonly TemplateVariables[],
   ): string {
-    return (this.#template as JinjaTemplate).render({
+    const template =
+      tools === undefined && !messages.some(isOfTool) ? this.#template : (this.#forTools ?? this.#template)
+    return (template as JinjaTemplate).render({
       ...this.#specials,
       ...variables,
       messages: messages.map(withThinking),
@@ -161,6 +165,8 @@ export class ChatTemplate {
     })
   }
 }
+
+const isOfTool = ({role, tool_calls: calls}: ChatMessage): boolean => role === 'tool' || calls !== undefined
 
 /** Templates read what the model thought under either name. */
 const withThinking = (message: ChatMessage) =>
@@ -209,13 +215,24 @@ export const chatml = `{% for message in messages %}<|im_start|>{{ message.role 
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}`
 
+type NamedTemplates = readonly ({name?: unknown; template?: unknown} | null)[]
+
 /** What a `chat_template` setting declares: a text, or the entry named `default` of a list. */
 export function declaredTemplate(declared: unknown): DeclaredTemplate | undefined {
   if (typeof declared === 'string') return declared
   if (!Array.isArray(declared) || declared.length === 0) return undefined
-  const entries = declared as readonly ({name?: unknown; template?: unknown} | null)[]
-  const source = entries.find((entry) => entry?.name === 'default')?.template
-  if (typeof source === 'string') return source
+  const entries = declared as NamedTemplates
+  const source = sourceNamed(entries, 'default')
+  if (source !== undefined) return source
   const names = entries.map((entry) => String(entry?.name)).join(', ')
   return {reason: `it is a list of named templates without the name default, only ${names}`}
+}
+
+/** The entry of a list named `tool_use`, as in transformers. */
+export const declaredToolTemplate = (declared: unknown): string | undefined =>
+  Array.isArray(declared) ? sourceNamed(declared as NamedTemplates, 'tool_use') : undefined
+
+function sourceNamed(entries: NamedTemplates, name: string): string | undefined {
+  const source = entries.find((entry) => entry?.name === name)?.template
+  return typeof source === 'string' ? source : undefined
 }

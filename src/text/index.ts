@@ -5,6 +5,7 @@ export {
   chatml,
   type DeclaredTemplate,
   declaredTemplate,
+  declaredToolTemplate,
   mapMessage,
   mapVariables,
   type TemplateVariables,

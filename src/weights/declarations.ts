@@ -5,6 +5,8 @@ import {readJsonObject} from './json-file.js'
 import {refusePointer} from './lfs-pointer.js'
 
 export const templateFile = 'chat_template.jinja'
+/** The template for conversations with tools, if another one. */
+export const toolTemplateFile = 'additional_chat_templates/tool_use.jinja'
 export const tokenizerFile = 'tokenizer_config.json'
 export const specialTokensFile = 'special_tokens_map.json'
 export const generationFile = 'generation_config.json'
@@ -21,7 +23,8 @@ export interface Declarations {
 /**
  * Reads the optional files of a model. An earlier folder precedes the later ones, whatever file its statement is in: a run
  * precedes its base. Within a folder, `chat_template.jinja` precedes `tokenizer_config.json`, which precedes
- * `special_tokens_map.json`. Settings are merged by key; null is no statement.
+ * `special_tokens_map.json`. Settings are merged by key; null is no statement. A template for tools in a file of its own is added
+ * to a text, so that both are a list of named templates.
  * @throws model_file_invalid, lfs_pointer
  */
 export async function readDeclarations(folders: readonly string[]): Promise<Declarations> {
@@ -43,16 +46,25 @@ async function readFolder(folder: string): Promise<Declarations> {
   }
   const {chat_template: declared, ...config} = await read(tokenizerFile)
   const file = join(folder, templateFile)
-  const template = existsSync(file)
+  const own = existsSync(file)
     ? {declared: await readTemplate(file), file}
     : declared === undefined
       ? undefined
       : {declared, file: join(folder, tokenizerFile)}
+  const template = own && {...own, declared: await withToolTemplate(own.declared, join(folder, toolTemplateFile))}
   return {
     tokenizer: {...(await read(specialTokensFile)), ...config},
     generation: await read(generationFile),
     ...(template === undefined ? {} : {template}),
   }
+}
+
+async function withToolTemplate(declared: unknown, file: string): Promise<unknown> {
+  if (typeof declared !== 'string' || !existsSync(file)) return declared
+  return [
+    {name: 'default', template: declared},
+    {name: 'tool_use', template: await readTemplate(file)},
+  ]
 }
 
 async function readTemplate(file: string): Promise<string> {

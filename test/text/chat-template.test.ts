@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {ChatTemplate, chatml, declaredTemplate} from '../../src/text/index.js'
+import {ChatTemplate, chatml, declaredTemplate, declaredToolTemplate} from '../../src/text/index.js'
 
 const user = [{role: 'user', content: 'Hi'}] as const
 const specials = {bos_token: '<s>', eos_token: '</s>'}
@@ -101,6 +101,21 @@ describe('ChatTemplate', () => {
     const wants = `{% if messages[0].role != 'system' %}{{ raise_exception('no system') }}{% endif %}x`
     for (const source of [wants, `{{ raise_exception('never') }}`])
       assert.equal(new ChatTemplate(source, 'f').error, undefined)
+  })
+
+  it('has another text for conversations with tools or their calls, if one is named tool_use', () => {
+    const named = [
+      {name: 'default', template: 'plain'},
+      {name: 'tool_use', template: '{{ tools[0].name if tools }} {{ messages[-1].content }}'},
+    ]
+    const source = declaredTemplate(named) ?? assert.fail()
+    const template = new ChatTemplate(source, 'f', {}, declaredToolTemplate(named))
+    const question = [{role: 'user', content: 'Hi'}] as const
+    assert.equal(template.render(question), 'plain')
+    assert.equal(template.render(question, {}, [{name: 'clock'}]), 'clock Hi')
+    assert.equal(template.render([...question, {role: 'tool', content: 'noon'}]), ' noon')
+    assert.equal(declaredToolTemplate('x'), undefined)
+    assert.equal(new ChatTemplate('x', 'f', {}, '{% if').error?.code, 'chat_template_failed')
   })
 
   it('is declared as a string, or as the list entry named default', () => {

@@ -26,6 +26,17 @@ const rows: readonly [statement: string, run: Files, base: Files, effective: obj
     {},
     {template: 'file'},
   ],
+  [
+    'the template of a folder with its own for tools',
+    {...template('file'), 'additional_chat_templates/tool_use.jinja': 'tools'},
+    template('base'),
+    {
+      template: [
+        {name: 'default', template: 'file'},
+        {name: 'tool_use', template: 'tools'},
+      ],
+    },
+  ],
   ['the template of the base', tokenizer({pad_token: 'p'}), template('base'), {template: 'base', pad_token: 'p'}],
   [
     'a special token of the run, before that of the base',

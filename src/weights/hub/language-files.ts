@@ -3,7 +3,7 @@ import {foreignFormat} from '../foreign-format.js'
 import {safetensorsOf, smallFiles} from './speech-files.js'
 
 /** Chat template, licence and model card, whose names differ between publishers. */
-const texts = /^(chat_template\.jinja|licen[cs]e(\.(txt|md))?|readme\.md)$/i
+const texts = /^(chat_template\.jinja|additional_chat_templates\/tool_use\.jinja|licen[cs]e(\.(txt|md))?|readme\.md)$/i
 
 /**
  * The files of a language model in a repository: configuration, tokenizer, chat template, licence, model card, and

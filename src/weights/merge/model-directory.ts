@@ -1,8 +1,15 @@
 import {existsSync} from 'node:fs'
 import {copyFile, mkdir, readdir, writeFile} from 'node:fs/promises'
-import {basename, join} from 'node:path'
+import {basename, dirname, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
-import {generationFile, readDeclarations, specialTokensFile, templateFile, tokenizerFile} from '../declarations.js'
+import {
+  generationFile,
+  readDeclarations,
+  specialTokensFile,
+  templateFile,
+  tokenizerFile,
+  toolTemplateFile,
+} from '../declarations.js'
 import type {FloatDtype} from '../dtype.js'
 import {dtypeBytes, isDtype} from '../dtype.js'
 import {readJsonObject} from '../json-file.js'
@@ -107,16 +114,20 @@ async function copyCompanions(folder: string, folders: readonly string[]): Promi
  */
 async function writeDeclarations(folder: string, folders: readonly string[]): Promise<void> {
   const {tokenizer, template, generation} = await readDeclarations(folders)
-  const isText = template?.file.endsWith(templateFile) === true
+  const isText = template?.file.endsWith(templateFile) === true && typeof template.declared === 'string'
   const withTemplate = isText || template === undefined ? tokenizer : {...tokenizer, chat_template: template.declared}
   const copyOr = async (files: readonly string[], write: () => Promise<void>) => {
     const sources = folders.filter((from) => files.some((file) => existsSync(join(from, file))))
     const [from] = sources
     if (from === undefined) return
     if (sources.length > 1) return write()
-    for (const file of files) if (existsSync(join(from, file))) await copyFile(join(from, file), join(folder, file))
+    for (const file of files) {
+      if (!existsSync(join(from, file))) continue
+      await mkdir(dirname(join(folder, file)), {recursive: true})
+      await copyFile(join(from, file), join(folder, file))
+    }
   }
-  await copyOr([tokenizerFile, specialTokensFile, templateFile], async () => {
+  await copyOr([tokenizerFile, specialTokensFile, templateFile, toolTemplateFile], async () => {
     await writeJson(join(folder, tokenizerFile), withTemplate)
     if (isText) await writeFile(join(folder, templateFile), String(template.declared), {flag: 'wx', flush: true})
   })

@@ -13,10 +13,13 @@ const messages = [
   {role: 'user', content: 'Hello there'},
 ] as const
 
-/** The tokens of a conversation for the model in a folder. */
-async function promptOf(folder: string): Promise<number[]> {
+const tools = {tools: [{name: 'clock'}], choice: 'auto', parallel: true} as const
+
+/** The tokens of a conversation for the model in a folder, without and with tools. */
+async function promptOf(folder: string): Promise<number[][]> {
   const text = await readModelText(await openRunDirectory(folder), {})
-  return encodePrompt({...text, contextLength: 512}, {kind: 'chat', messages, overflow: 'refuse'})
+  const prompt = {kind: 'chat', messages, overflow: 'refuse'} as const
+  return [{}, {tools}].map((reply) => encodePrompt({...text, contextLength: 512}, prompt, undefined, reply))
 }
 
 /** Merges a run with additional files; returns the prompt before and after, and the format in the hand-off file. */
@@ -47,6 +50,13 @@ const cases: Record<string, {files: Record<string, string>; format: string}> = {
   },
   'a template in its own file': {
     files: {'chat_template.jinja': '{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}'},
+    format: 'model',
+  },
+  'a template for tools in a file of its own': {
+    files: {
+      'chat_template.jinja': '{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}',
+      'additional_chat_templates/tool_use.jinja': '{{ tools[0].function.name }}{{ messages[-1].content }}',
+    },
     format: 'model',
   },
   'ChatML tokens in the vocabulary': {
