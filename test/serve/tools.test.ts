@@ -87,30 +87,6 @@ describe('svc serve with tools and thinking', () => {
     }
   })
 
-  it('finishes the tool loop of the openai client', async () => {
-    const asked: Args[] = []
-    const runner = openai.chat.completions.runTools({
-      ...required,
-      tool_choice: {type: 'function', function: {name: 'get_weather'}},
-      tools: [
-        {
-          type: 'function',
-          function: {
-            ...weather.function,
-            parse: JSON.parse as (input: string) => Args,
-            function: (args: Args) => {
-              asked.push(args)
-              return 'rain'
-            },
-          },
-        },
-      ],
-    })
-    await runner.done()
-    assert.equal(asked.length, 1)
-    assert.ok(asked.every(isValid))
-  })
-
   it('answers after the result of a tool', async () => {
     const {choices} = await openai.chat.completions.create(required)
     const {message} = choices[0] ?? assert.fail()
@@ -174,6 +150,36 @@ describe('svc serve with tools and thinking', () => {
       }
       assert.ok(calls > 0 && calls < 8, `${calls}`)
     })
+  })
+
+  it('separates thinking, calls and values of a format in one request, streamed or not', async () => {
+    const seen = new Set<string>()
+    for (const seed of Array.from({length: 6}, (_, i) => i)) {
+      const body = {
+        ...{model: 'tiny', messages, tools: [weather], parallel_tool_calls: false, format: schema, think: true},
+        ...{thinking_budget_tokens: 12, options: {seed, num_predict: 300, temperature: 0.7, top_k: 0, top_p: 1}},
+      }
+      const {message, done_reason: reason} = await ollama.chat({...body, stream: false})
+      assert.equal(reason, 'stop')
+      const [call] = message.tool_calls ?? []
+      assert.doesNotMatch(`${message.content}${message.thinking}`, /think>|tool_call>/)
+      if (call === undefined) assert.deepEqual(Object.keys(JSON.parse(message.content)), ['mood'])
+      else assert.deepEqual([message.content, isValid(call.function.arguments as unknown as Args)], ['', true])
+      seen.add(call === undefined ? 'value' : 'call')
+      if (message.thinking !== undefined) seen.add('thinking')
+      const joined = {content: '', thinking: '', calls: [] as unknown[]}
+      for await (const {message: part} of await ollama.chat({...body, stream: true})) {
+        joined.content += part.content
+        joined.thinking += part.thinking ?? ''
+        joined.calls.push(...(part.tool_calls ?? []).map(({function: called}) => called))
+      }
+      assert.deepEqual(joined, {
+        content: message.content,
+        thinking: message.thinking ?? '',
+        calls: call === undefined ? [] : [call.function],
+      })
+    }
+    assert.deepEqual([...seen].sort(), ['call', 'thinking', 'value'])
   })
 
   it('refuses a tool whose arguments it cannot enforce, by its field', async () => {
