@@ -1,6 +1,17 @@
 import type {Expression, Grammar, Pattern} from './grammar.js'
+import type {Punctuation} from './json/text.js'
 import {markOf} from './marks.js'
-import {anyText, both, either as eitherPattern, not, sequence as sequencePattern, text} from './pattern/build.js'
+import {
+  anyText,
+  both,
+  characters,
+  complementRanges,
+  either as eitherPattern,
+  not,
+  repeat as repeatPattern,
+  sequence as sequencePattern,
+  text,
+} from './pattern/build.js'
 
 /**
  * Structural tags: the parts of a reply that consists of free text, tags, and texts of other grammars. A tag is a text in which
@@ -72,9 +83,15 @@ function textBefore(end: string, tags: readonly string[] = []): Expression {
   return sequence(head, tag(end.slice(begin.length)))
 }
 
-/** Text of a pattern up to a tag without marks, with the tag. The text does not contain the tag. */
+/** Text of a pattern up to a tag, with the tag. The text does not contain the tag. */
 function valueBefore(value: Pattern, end: string): Expression {
+  if (!isText(end)) return sequence(lexeme(value), tag(end))
   return lexeme(sequencePattern(both(value, without([end])), text(end)))
+}
+
+interface PartOptions {
+  dialect?: string
+  replace?: (pattern: Pattern) => Pattern
 }
 
 /** Rules that equal parts of a grammar share: those of any JSON value. */
@@ -82,10 +99,10 @@ const isShared = (rule: string): boolean => rule.startsWith('json ')
 
 /**
  * @param name a text that is unique among the parts of a grammar
- * @param replace replaces the patterns of lexemes
+ * @param options name of what the shared rules are written in, if not JSON; what replaces the patterns of lexemes
  */
-function part({start, rules}: Grammar, name: string, replace?: (pattern: Pattern) => Pattern): GrammarPart {
-  const renamed = (rule: string) => (isShared(rule) ? `${replace?.name ?? ''} ${rule}` : `${name} ${rule}`)
+function part({start, rules}: Grammar, name: string, {dialect = '', replace}: PartOptions = {}): GrammarPart {
+  const renamed = (rule: string) => `${isShared(rule) ? dialect : name} ${rule}`
   const convert = (expression: Expression): Expression => {
     switch (expression.kind) {
       case 'lexeme':
@@ -105,5 +122,25 @@ function part({start, rules}: Grammar, name: string, replace?: (pattern: Pattern
   return {
     expression: {kind: 'rule', name: renamed(start)},
     rules: new Map([...rules].map(([rule, expression]) => [renamed(rule), convert(expression)])),
+  }
+}
+
+/** Keys of undeclared properties: those that cannot be mistaken for other parts. */
+const plainKey = repeatPattern(characters(complementRanges([[0, 0x20], ...[...':,{}[]<>"'].map(rangeOf)])), 1)
+
+function rangeOf(character: string): [number, number] {
+  const point = character.charCodeAt(0)
+  return [point, point]
+}
+
+/** Values as in JSON, without white space, with keys without quotes, and with texts as they are between two equal tags. */
+export function braceNotation(quote: string): Punctuation {
+  return {
+    open: (bracket) => lexeme(text(bracket)),
+    close: (bracket) => lexeme(text(bracket)),
+    empty: (brackets) => lexeme(text(brackets)),
+    comma: lexeme(text(',')),
+    key: (name) => lexeme(sequencePattern(name.kind === 'text' ? name : both(name, plainKey), text(':'))),
+    string: (pattern) => sequence(tag(quote), valueBefore(pattern, quote)),
   }
 }

@@ -65,11 +65,13 @@ async function readTemplate(file: string): Promise<string> {
   }
 }
 
-/** End tokens: those of the configurations and of the tokenizer, and the common end-of-turn tokens of chat models. */
+/**
+ * End tokens: those of the configurations and of the tokenizer, and the common end-of-turn tokens of chat models. With the last
+ * two of them, models of Gemma wait for the result of a call.
+ */
 function endTokens(tokenizer: Tokenizer, ...configs: readonly Readonly<Record<string, unknown>>[]): Set<number> {
   const declared = configs.flatMap(({eos_token_id: id}) => [id].flat())
-  const known = [tokenizer.eos, '<|im_end|>', '<|endoftext|>', '<|eot_id|>'].map((token) =>
-    token === undefined ? undefined : tokenizer.id(token),
-  )
+  const names = ['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<start_function_response>', '<|tool_response>']
+  const known = [tokenizer.eos, ...names].map((token) => (token === undefined ? undefined : tokenizer.id(token)))
   return new Set([...declared, ...known].filter((id): id is number => Number.isSafeInteger(id)))
 }

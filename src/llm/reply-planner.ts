@@ -154,7 +154,16 @@ function specialsIn(
   }
 }
 
-const tagsOf = ({open, prefix, nameEnd, suffix, between, close}: CallFormat): readonly (string | undefined)[] => [
+const tagsOf = ({
+  open,
+  prefix,
+  nameEnd,
+  suffix,
+  between,
+  close,
+  notation,
+}: CallFormat): readonly (string | undefined)[] => [
+  ...(notation.tags ?? []),
   open,
   prefix,
   nameEnd,

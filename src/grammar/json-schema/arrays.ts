@@ -1,5 +1,6 @@
 import type {Expression} from '../grammar.js'
 import {lexeme} from '../json/text.js'
+import {text} from '../pattern/build.js'
 import type {Context} from './context.js'
 import type {SchemaDocument, Subschema} from './document.js'
 import {any, either, empty, sequence, some} from './expressions.js'
@@ -155,7 +156,7 @@ function uniqueItems(
       const options: Expression[] = count > 0 && count >= min ? [empty] : []
       values.forEach((value, index) => {
         if (count >= max || (used >> index) & 1) return
-        const item = lexeme(literalPattern(value))
+        const item = typeof value === 'string' ? punctuation.string(text(value)) : lexeme(literalPattern(value))
         options.push(sequence(count === 0 ? empty : punctuation.comma, item, from(used | (1 << index), count + 1)))
       })
       return either(...options)

@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import type {Expression, Grammar, Pattern} from '../grammar.js'
-import {jsonString, lexeme, punctuation, type Whitespace} from '../json/text.js'
+import {lexeme, type Punctuation, punctuation, type Whitespace} from '../json/text.js'
 import {jsonRules} from '../json/value.js'
 import {either as eitherPattern, text} from '../pattern/build.js'
 import {allSteps, type Steps} from '../steps.js'
@@ -19,6 +19,8 @@ import {hasNoLength, isStringEmpty, stringPattern, stringValues} from './strings
 export interface SchemaOptions {
   /** Default: `bounded`. */
   readonly whitespace?: Whitespace
+  /** How values are written; default: as JSON with that whitespace. */
+  readonly notation?: Punctuation
 }
 
 const maxRules = 100_000
@@ -40,19 +42,22 @@ export const schemaGrammar = (schema: unknown, options: SchemaOptions = {}): Gra
   allSteps(schemaGrammarInSteps(schema, options))
 
 /** `schemaGrammar` in steps: one for each subschema and each property. */
-export const schemaGrammarInSteps = (schema: unknown, {whitespace = 'bounded'}: SchemaOptions = {}): Steps<Grammar> =>
-  new Compiler(schema, whitespace).compile()
+export const schemaGrammarInSteps = (
+  schema: unknown,
+  {whitespace = 'bounded', notation = punctuation(whitespace)}: SchemaOptions = {},
+): Steps<Grammar> => new Compiler(schema, notation).compile()
 
 /**
  * The characters of the strings that are valid for a schema; undefined if it also allows other values.
  * @throws as `schemaGrammar`
  */
-export const stringsOfSchema = (schema: unknown): Pattern | undefined => new Compiler(schema, 'none').strings()
+export const stringsOfSchema = (schema: unknown): Pattern | undefined =>
+  new Compiler(schema, punctuation('none')).strings()
 
 class Compiler implements Context {
   readonly document: SchemaDocument
   readonly expansion: Expansion
-  readonly punctuation
+  readonly punctuation: Punctuation
   readonly #rules: Map<string, Expression>
   readonly #queue: (() => void)[] = []
   readonly #names = new Map<string, string>()
@@ -60,10 +65,10 @@ class Compiler implements Context {
   #depth = 0
   #searches = 0
 
-  constructor(schema: unknown, whitespace: Whitespace) {
+  constructor(schema: unknown, notation: Punctuation) {
     this.document = new SchemaDocument(schema)
     this.expansion = new Expansion(this.document, (flat, complete) => this.#isEmptyFlat(flat, complete))
-    this.punctuation = punctuation(whitespace)
+    this.punctuation = notation
     this.#rules = new Map(jsonRules(this.punctuation))
   }
 
@@ -167,7 +172,7 @@ class Compiler implements Context {
       }
       options.push(numberExpression(number, (key, make) => this.rule(key, make)))
     }
-    if (types.has('string') && !hasNoLength(string)) options.push(lexeme(jsonString(stringPattern(string))))
+    if (types.has('string') && !hasNoLength(string)) options.push(this.punctuation.string(stringPattern(string)))
     if (types.has('array')) options.push(arrayExpression(this, flat))
     if (types.has('object')) options.push(objectExpression(this, flat))
     return options

@@ -132,6 +132,8 @@ export interface Punctuation {
   readonly comma: Expression
   /** A key, with its quotes and the colon. */
   readonly key: (name: Pattern) => Expression
+  /** A string whose characters match a pattern. */
+  readonly string: (pattern: Pattern) => Expression
 }
 
 const gaps: Readonly<Record<Whitespace, {space: Pattern; gap: Pattern}>> = {
@@ -163,5 +165,6 @@ function createPunctuation({space, gap}: {space: Pattern; gap: Pattern}): Punctu
     empty: (brackets) => of(brackets, text(brackets[0]!), gap, text(brackets[1]!)),
     comma: of(',', text(','), gap),
     key: (name) => lexeme(sequence(jsonString(name), text(':'), space)),
+    string: (pattern) => lexeme(jsonString(pattern)),
   }
 }

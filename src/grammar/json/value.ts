@@ -1,6 +1,6 @@
 import type {Expression, Grammar} from '../grammar.js'
 import {anyText, text} from '../pattern/build.js'
-import {jsonNumber, jsonString, lexeme, type Punctuation, punctuation, type Whitespace} from './text.js'
+import {jsonNumber, lexeme, type Punctuation, punctuation, type Whitespace} from './text.js'
 
 const rule = (name: string): Expression => ({kind: 'rule', name})
 const sequence = (...parts: Expression[]): Expression => ({kind: 'sequence', parts})
@@ -16,14 +16,14 @@ export function jsonRules(punctuation: Punctuation): ReadonlyMap<string, Express
   return rules
 }
 
-function createRules({open, close, empty, comma, key}: Punctuation): ReadonlyMap<string, Expression> {
+function createRules({open, close, empty, comma, key, string}: Punctuation): ReadonlyMap<string, Expression> {
   const pair = sequence(key(anyText), rule('json value'))
   const list = (brackets: '{}' | '[]', item: Expression): Expression =>
     either(
       empty(brackets),
       sequence(open(brackets[0] as '{' | '['), item, any(sequence(comma, item)), close(brackets[1] as '}' | ']')),
     )
-  const scalars = [text('null'), text('true'), text('false'), jsonNumber, jsonString(anyText)].map(lexeme)
+  const scalars = [...[text('null'), text('true'), text('false'), jsonNumber].map(lexeme), string(anyText)]
   return new Map([
     ['json value', either(...scalars, rule('json object'), rule('json array'))],
     ['json object', list('{}', pair)],

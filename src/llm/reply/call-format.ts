@@ -7,6 +7,11 @@ export type EmitArguments = (json: string) => void
 
 /** How arguments are written. */
 export interface ArgumentsNotation {
+  /** What arguments begin with, where nothing else separates them from the name of the tool. */
+  readonly begin?: string
+  /** Tags within the arguments, and the same notation with marks in place of the names of special tokens. */
+  readonly tags?: readonly string[]
+  marked?(withMarks: (tag: string) => string): ArgumentsNotation
   write(values: Readonly<Record<string, unknown>>): string
   /**
    * The grammar of valid arguments.
@@ -32,7 +37,7 @@ export interface CallFormat {
   readonly trigger: string
   /** Whether a call must be at the start of a reply. */
   readonly isFirst?: boolean
-  /** What precedes and follows the name of a tool, and follows the arguments. */
+  /** What precedes and follows the name of a tool, and follows the arguments. Empty if the beginning of arguments ends a name. */
   readonly prefix: string
   readonly nameEnd: string
   readonly suffix: string
@@ -59,9 +64,10 @@ export function writeCalls(format: CallFormat, calls: readonly Call[]): string {
 
 /** A format whose tags have marks in place of the names of special tokens. */
 export function markedFormat(format: CallFormat, withMarks: (tag: string) => string): CallFormat {
-  const {open, trigger, prefix, nameEnd, suffix, between, close} = format
+  const {open, trigger, prefix, nameEnd, suffix, between, close, notation} = format
   return {
     ...format,
+    notation: notation.marked?.(withMarks) ?? notation,
     open: withMarks(open),
     trigger: withMarks(trigger),
     prefix: withMarks(prefix),

@@ -1,3 +1,4 @@
+import {braceArguments} from './brace-arguments.js'
 import type {CallFormat} from './call-format.js'
 import {jsonArguments} from './json-arguments.js'
 import {pythonArguments} from './python-arguments.js'
@@ -124,6 +125,30 @@ const harmony: CallFormat = {
   rendered: (tool) => `to=functions.${tool}<|channel|>commentary`,
 }
 
+/** FunctionGemma. */
+const functionGemma: CallFormat = {
+  name: 'functiongemma',
+  open: '<start_function_call>',
+  trigger: '<start_function_call>',
+  prefix: 'call:',
+  nameEnd: '',
+  suffix: '',
+  between: '<end_function_call><start_function_call>',
+  close: '<end_function_call>',
+  notation: braceArguments('<escape>'),
+}
+
+/** Gemma 4. */
+const gemma: CallFormat = {
+  ...functionGemma,
+  name: 'gemma-4',
+  open: '<|tool_call>',
+  trigger: '<|tool_call>',
+  between: '<tool_call|><|tool_call>',
+  close: '<tool_call|>',
+  notation: braceArguments('<|"|>'),
+}
+
 /** All formats; the first whose text a template writes is that of its model. */
 export const callFormats: readonly CallFormat[] = [
   hermes,
@@ -135,6 +160,8 @@ export const callFormats: readonly CallFormat[] = [
   lfmJson,
   lfm,
   harmony,
+  functionGemma,
+  gemma,
   llama,
 ]
 

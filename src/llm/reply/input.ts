@@ -60,13 +60,16 @@ export class Input {
 
   /** Reads up to a text, and the text itself; undefined if it never follows. */
   *until(text: string): Reader<string | undefined> {
+    const read = yield* this.upTo(text)
+    if (read !== undefined) this.take(text.length)
+    return read
+  }
+
+  /** Reads up to a text; undefined if it never follows. */
+  *upTo(text: string): Reader<string | undefined> {
     for (let from = 0; ; ) {
       const at = this.#text.indexOf(text, from)
-      if (at !== -1) {
-        const read = this.take(at)
-        this.take(text.length)
-        return read
-      }
+      if (at !== -1) return this.take(at)
       if (this.hasEnded) return undefined
       from = Math.max(0, this.#text.length - text.length + 1)
       yield

@@ -1,4 +1,11 @@
-import {checkStrict, type Grammar, type Steps, schemaGrammarInSteps, structure} from '../../grammar/index.js'
+import {
+  checkStrict,
+  type Grammar,
+  type SchemaOptions,
+  type Steps,
+  schemaGrammarInSteps,
+  structure,
+} from '../../grammar/index.js'
 import type {Tool} from '../tools.js'
 import type {ArgumentsNotation, EmitArguments} from './call-format.js'
 import type {Input, Reader} from './input.js'
@@ -29,10 +36,10 @@ function isClosed(schema: Schema): boolean {
 }
 
 /** @throws what `schemaGrammar` and `checkStrict` throw */
-export function* argumentsGrammar(tool: Tool): Steps<Grammar> {
+export function* argumentsGrammar(tool: Tool, options: SchemaOptions = {}): Steps<Grammar> {
   const schema = schemaOf(tool)
   if (tool.strict === true) checkStrict(schema)
-  return yield* schemaGrammarInSteps(schema)
+  return yield* schemaGrammarInSteps(schema, options)
 }
 
 /** Python's spacing, with which models are trained. */

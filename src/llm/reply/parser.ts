@@ -158,7 +158,7 @@ export class ReplyParser {
     yield* input.skip(open)
     for (;;) {
       if (!(yield* input.skip(prefix))) return
-      const name = yield* input.until(nameEnd)
+      const name = yield* nameEnd === '' ? input.upTo(notation.begin ?? '') : input.until(nameEnd)
       if (name === undefined) return
       const index = this.#calls++
       this.#emitted.push({type: 'call', index, id: this.#newId(), name})

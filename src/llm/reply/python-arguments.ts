@@ -17,7 +17,10 @@ export const pythonArguments: ArgumentsNotation = {
     const rules = new Map<string, Expression>()
     const pairs: {pair: Expression; isRequired: boolean}[] = []
     for (const {name: argument, schema, isRequired} of argumentSchemas(tool)) {
-      const own = part(yield* schemaGrammarInSteps(schema), `${name} ${argument}`, inPython)
+      const own = part(yield* schemaGrammarInSteps(schema), `${name} ${argument}`, {
+        dialect: 'python',
+        replace: inPython,
+      })
       for (const [key, rule] of own.rules) rules.set(key, rule)
       pairs.push({pair: sequence(tag(`${argument}=`), own.expression), isRequired})
     }

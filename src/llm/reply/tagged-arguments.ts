@@ -58,6 +58,14 @@ export function argumentSchemas(tool: Tool): readonly {name: string; schema: unk
 
 /** Arguments in tags: a string that is the only type is plain text, other values are JSON. */
 export const taggedArguments = (tags: ArgumentTags): ArgumentsNotation => ({
+  tags: Object.values(tags) as string[],
+  marked: (withMarks) =>
+    taggedArguments({
+      open: withMarks(tags.open),
+      named: withMarks(tags.named),
+      close: withMarks(tags.close),
+      end: withMarks(tags.end),
+    }),
   write: (values) =>
     Object.entries(values)
       .map(

@@ -87,6 +87,20 @@ const families: readonly Family[] = [
       '<|tool_call_start|>[get_weather(city="L\'Aquila, \\"AQ\\" <b>\\nItaly", days=2, units=None, hours=[True, False]), ' +
       'clock()]<|tool_call_end|>',
   },
+  {
+    name: 'functiongemma',
+    specials: ['<start_function_call>', '<end_function_call>', '<escape>'],
+    golden:
+      `<start_function_call>call:get_weather{city:<escape>${inTags}<escape>,days:2,hours:[true,false],units:null}` +
+      '<end_function_call><start_function_call>call:clock{}<end_function_call>',
+  },
+  {
+    name: 'gemma-4',
+    specials: ['<|tool_call>', '<tool_call|>', '<|"|>'],
+    golden:
+      `<|tool_call>call:get_weather{city:<|"|>${inTags}<|"|>,days:2,hours:[true,false],units:null}<tool_call|>` +
+      '<|tool_call>call:clock{}<tool_call|>',
+  },
   {name: 'llama', most: 1, golden: `{"name": "get_weather", "parameters": ${json}}`},
   {
     name: 'harmony',

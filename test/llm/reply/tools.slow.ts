@@ -20,6 +20,8 @@ const families: readonly (readonly [name: string, file: string, specials: readon
   ['mistral', 'calls/mistral.jinja', ['[TOOL_CALLS]']],
   ['mistral-args', 'calls/mistral-args.jinja', ['[TOOL_CALLS]', '[ARGS]']],
   ['lfm', 'calls/lfm.jinja', ['<|tool_call_start|>', '<|tool_call_end|>']],
+  ['functiongemma', 'calls/functiongemma.jinja', ['<start_function_call>', '<end_function_call>', '<escape>']],
+  ['gemma-4', 'calls/gemma-4.jinja', []],
   ['llama', 'calls/llama.jinja', []],
   ['harmony', 'calls/harmony.jinja', ['<|channel|>', '<|constrain|>', '<|message|>', '<|start|>', '<|end|>']],
 ]
@@ -70,7 +72,10 @@ async function check(model: LanguageModel, tools: Tools, seed: number): Promise<
       last.ended ||= event.isLast
     }
   }
-  assert.doesNotMatch(text, /<tool_call>|\[TOOL_CALLS\]|<\|channel\|>|<\|tool_call_start\|>|[\ud800-\udfff]/u)
+  assert.doesNotMatch(
+    text,
+    /<tool_call>|\[TOOL_CALLS\]|<\|channel\|>|<\|tool_call(_start)?\|?>|<start_function_call>|[\ud800-\udfff]/u,
+  )
   if (choice === 'required') assert.equal(text, '')
   const complete = calls.filter(({ended}) => ended)
   for (const {name, arguments: json} of complete) {
