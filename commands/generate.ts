@@ -1,29 +1,27 @@
 import {stat} from 'node:fs/promises'
 import {Args, Flags} from '@oclif/core'
 import {
-  baseFlags,
-  chatFlags,
   chooseLanguageModel,
   formatFlags,
-  formatTable,
-  ignoreConfigKeyFlag,
+  formatStats,
   inGroup,
+  LanguageModelCommand,
   readReplyFormat,
   readTextInput,
   readTools,
-  SvcCommand,
+  replyFlags,
+  replyStats,
   settingFlags,
-  showQuantising,
+  ThinkingText,
   toolFlags,
   withoutBaseSwitch,
-  withProgress,
 } from '../src/cli/index.js'
 import {engineSettings, hubSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
-import {counted, SvcError} from '../src/errors/index.js'
+import {SvcError} from '../src/errors/index.js'
 import type {Engine, GenerateRequest, GenerateSummary, Prompt} from '../src/llm/index.js'
 
-export default class Generate extends SvcCommand<typeof Generate> {
+export default class Generate extends LanguageModelCommand<typeof Generate> {
   static override summary = 'Generate text from a prompt.'
   static override description =
     `The model directory contains config.json, tokenizer.json and safetensors shards, as produced by training or downloaded
@@ -42,6 +40,8 @@ With --suffix, the model inserts text between the prompt and the suffix, if its 
 With --tools, the model may call tools instead. Each call is a line with a JSON object that has the name and the arguments, which
 are valid for the schema of the tool.
 
+On a terminal, what the model thinks is shown dim before the text. Elsewhere, --show-thinking prints it to standard error.
+
 --stats prints speed, memory and precision to standard error after the text. With --json, they are in the result.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "How do I transcribe a recording?"',
@@ -58,34 +58,17 @@ are valid for the schema of the tool.
     prompt: Args.string({description: 'Prompt; - reads standard input.'}),
   }
   static override flags = {
-    stats: Flags.boolean({description: 'Print speed, memory and precision to standard error.'}),
-    ...inGroup('model', {
-      ...baseFlags,
-      'ignore-config-key': ignoreConfigKeyFlag,
-    }),
+    ...replyFlags,
     ...settingFlags(engineSettings),
-    ...chatFlags,
     ...inGroup('generation', {
       raw: Flags.boolean({
         description: 'Use the prompt as is, without the chat template.',
-        exclusive: ['chat-template', 'system'],
+        exclusive: ['chat-template', 'system', 'think'],
       }),
       suffix: Flags.string({
         description: 'Text after the reply; the model inserts text between the prompt and it.',
         helpValue: 'TEXT',
         exclusive: ['raw', 'chat-template', 'system', 'tools'],
-      }),
-      seed: Flags.integer({
-        description: 'Sampling seed. (default: random)',
-        min: 0,
-        max: 2 ** 32 - 1,
-        helpValue: 'N',
-      }),
-      stop: Flags.string({
-        description: 'Stop sequence, not included in the output; may be repeated.',
-        helpValue: 'TEXT',
-        multiple: true,
-        multipleNonGreedy: true,
       }),
     }),
     ...inGroup('structured output', {...formatFlags, ...toolFlags}),
@@ -111,47 +94,48 @@ are valid for the schema of the tool.
   }
 
   async run(): Promise<void> {
-    const {base, 'no-adapter': baseOnly, stop = [], quiet} = this.flags
-    const {
-      model: configured,
-      threads,
-      precision,
-      numCtx,
-      promptLookup,
-      maxTokens,
-      ...sampling
-    } = this.settings(engineSettings)
+    const {stop = [], think} = this.flags
+    const {model: configured, maxTokens, temperature, topK, topP} = this.settings(engineSettings)
     const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
     const prompt = await this.#prompt()
     const format = await readReplyFormat(this.flags, this.signal)
     const tools = await readTools(this.flags, this.signal)
-    const cacheFolder = this.settings(hubSettings).hubCache
     const notice = (text: string) => this.output.notice(text)
-    const model = await chooseLanguageModel(configured, this.workspace.root, cacheFolder, notice)
+    const model = await chooseLanguageModel(
+      configured,
+      this.workspace.root,
+      this.settings(hubSettings).hubCache,
+      notice,
+    )
 
     const {defaultSampling} = await import('../src/sampling/index.js')
-    const {startEngine} = await import('../src/llm/index.js')
-    const {'chat-template': chatTemplate, 'ignore-config-key': ignoreConfigKeys} = this.flags
-    const choices = {cacheFolder, base, baseOnly, chatTemplate, ignoreConfigKeys}
-    const load = {threads, precision, numCtx, promptLookup, ...choices, onProgress: showQuantising}
-    const options = {...load, log: this.logOptions(), signal: this.signal}
-    const engine = await withProgress('Loading the model', !quiet, () => startEngine(model, options))
+    const {thinkingOf} = await import('../src/llm/index.js')
+    const engine = await this.loadModel(model)
     try {
+      const {thinking, variables} = thinkingOf(engine.description, think)
       const request: GenerateRequest = {
-        prompt,
+        prompt: prompt.kind === 'chat' && variables !== undefined ? {...prompt, variables} : prompt,
         maxTokens,
         stop,
-        sampling: {...defaultSampling, ...sampling, seed},
+        sampling: {...defaultSampling, temperature, topK, topP, seed},
+        ...(thinking === undefined ? {} : {thinking}),
         ...(format === undefined ? {} : {format}),
         ...(tools === undefined ? {} : {tools}),
       }
-      const generated = await this.#print(engine, request)
-      const result = toResult(engine, generated, seed)
-      await this.output.result(result, ({text, tool_calls: calls = []}) => {
+      const {text, thinking: thoughts, calls, summary, firstTokenMs} = await this.#print(engine, request)
+      const result: GenerateV1 = {
+        model: engine.description.name,
+        text,
+        ...(thoughts === '' ? {} : {thinking: thoughts}),
+        ...(calls.length === 0 ? {} : {tool_calls: calls}),
+        seed,
+        ...replyStats(engine, summary, firstTokenMs),
+      }
+      await this.output.result(result, () => {
         const lines = calls.map((call) => `${JSON.stringify(call)}\n`).join('')
         return text.endsWith('\n') || (text === '' && lines !== '') ? lines : `\n${lines}`
       })
-      if (this.flags.stats && !this.output.json) this.output.notice(formatStats(result).trimEnd())
+      if (this.flags.stats && !this.output.json) this.output.notice(formatStats(result))
     } finally {
       await engine.close()
     }
@@ -177,10 +161,14 @@ are valid for the schema of the tool.
     let call = {name: '', arguments: ''}
     const started = performance.now()
     let firstTokenMs: number | undefined
+    const shown = new ThinkingText(this.output.json ? false : this.flags['show-thinking'])
     for await (const event of engine.generate(request, this.signal)) {
       firstTokenMs ??= performance.now() - started
+      if (event.type === 'thinking') {
+        thinking += event.text
+        shown.print(event.text)
+      } else shown.end()
       if (event.type === 'done') return {text, thinking, calls, firstTokenMs, summary: event}
-      if (event.type === 'thinking') thinking += event.text
       if (event.type === 'call') call = {name: event.name, arguments: ''}
       if (event.type === 'arguments') {
         call.arguments += event.text
@@ -209,52 +197,4 @@ interface Generated {
   /** From the request to the first event. */
   firstTokenMs: number
   summary: GenerateSummary
-}
-
-const tenths = (value: number) => Math.round(value * 10) / 10
-const perSecond = (count: number, ms: number) => tenths((count / ms) * 1000)
-
-function toResult(
-  {description, loadMs}: Engine,
-  {text, thinking, calls, firstTokenMs, summary}: Generated,
-  seed: number,
-): GenerateV1 {
-  const {finishReason, promptTokens, cachedTokens, completionTokens, prefillMs, decodeMs} = summary
-  return {
-    model: description.name,
-    precision: description.precision,
-    text,
-    ...(thinking === '' ? {} : {thinking}),
-    ...(calls.length === 0 ? {} : {tool_calls: calls}),
-    finish_reason: finishReason,
-    seed,
-    prompt_tokens: promptTokens,
-    cached_tokens: cachedTokens,
-    completion_tokens: completionTokens,
-    memory_bytes: process.memoryUsage.rss(),
-    timings: {
-      load_ms: tenths(loadMs),
-      first_token_ms: tenths(firstTokenMs),
-      prefill_ms: tenths(prefillMs),
-      prefill_tokens_per_second: perSecond(promptTokens - cachedTokens, prefillMs),
-      decode_ms: tenths(decodeMs),
-      decode_tokens_per_second: completionTokens < 2 ? null : perSecond(completionTokens - 1, decodeMs),
-    },
-  }
-}
-
-function formatStats(result: GenerateV1): string {
-  const {timings, prompt_tokens: prompt, cached_tokens: cached, completion_tokens: reply} = result
-  const speed = timings.decode_tokens_per_second
-  return formatTable(
-    ['FIGURE', 'VALUE'],
-    [
-      ['precision', result.precision],
-      ['load time', `${timings.load_ms} ms`],
-      ['time to first token', `${timings.first_token_ms} ms`],
-      ['prompt', `${counted(prompt, 'token')} (${cached} cached), ${timings.prefill_tokens_per_second} tokens/s`],
-      ['reply', `${counted(reply, 'token')}${speed === null ? '' : `, ${speed} tokens/s`}`],
-      ['memory', `${Math.round(result.memory_bytes / 1e6)} MB`],
-    ],
-  )
 }

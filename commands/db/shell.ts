@@ -1,6 +1,5 @@
-import {createInterface} from 'node:readline'
 import {Flags} from '@oclif/core'
-import {DbCommand, databaseFlag, LineHistory, onlyProgramFlag, runQuery} from '../../src/cli/index.js'
+import {DbCommand, databaseFlag, LineHistory, LineReader, onlyProgramFlag, runQuery} from '../../src/cli/index.js'
 import {asText, nearest, SvcError} from '../../src/errors/index.js'
 import type {Program} from '../../src/lang/index.js'
 
@@ -39,28 +38,20 @@ read. --no-history neither reads nor writes it.`
   async run(): Promise<void> {
     const path = this.existingDatabase()
     const program = this.flags.sql ? undefined : (await this.readProgram()).program
-    const terminal = process.stdin.isTTY === true
-    const history = terminal && this.flags.history ? new LineHistory('db-history') : undefined
-    const lines = createInterface({
-      input: process.stdin,
-      output: process.stderr,
-      terminal,
-      prompt: 'db> ',
-      ...(history && {history: [...history.lines], removeHistoryDuplicates: true}),
-    })
-    const stop = () => lines.close()
-    this.signal.addEventListener('abort', stop)
-    if (terminal) lines.prompt()
+    const history = this.flags.history ? new LineHistory('db-history') : undefined
+    const reader = new LineReader({prompt: 'db> ', history, signal: this.signal})
     let failed = false
-    for await (const typed of lines) {
-      const line = typed.trim()
-      if (line === 'exit' || line === '.quit') break
-      history?.add(line)
-      if (line !== '') failed = !(await this.#answer(line, path, program)) || failed
-      if (terminal) lines.prompt()
+    try {
+      for (let typed = await reader.next(); typed !== undefined; typed = await reader.next()) {
+        const line = typed.trim()
+        if (line === 'exit' || line === '.quit') break
+        if (line !== '') failed = !(await this.#answer(line, path, program)) || failed
+      }
+    } finally {
+      reader.close()
     }
     this.signal.throwIfAborted()
-    if (failed && !terminal) process.exitCode = 1
+    if (failed && !reader.isTerminal) process.exitCode = 1
   }
 
   /** @returns false after an error, which it prints */

@@ -45,7 +45,7 @@ export async function withModel<T>(
         try {
           const timeout = new SvcError('timeout', {url: endpoint.baseUrl, ms: timeoutMs})
           generation = await within(timeoutMs, timeout, signal, (limited) =>
-            chat(client, {...question, model: name}, limited, defaultGenerationLimits, onDelta),
+            chat(client, {...question, model: name}, limited, defaultGenerationLimits, {onDelta}),
           )
         } catch (error) {
           // The error of the call is more useful than that of a store that is gone.

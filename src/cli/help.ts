@@ -15,6 +15,7 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
       'transcribe',
       'listen',
       'speech',
+      'run',
       'generate',
       'serve',
       'pull',

@@ -17,6 +17,9 @@ export interface DownloadedModel extends PulledModel {
   path: string
 }
 
+/** Called before a download with the size of its files; its exception cancels it. */
+type Confirm = (bytes: number) => Promise<void>
+
 /** Names of the flag, variables and settings that disable downloads. */
 function offlineSources(sources: SettingSources): string[] {
   const {offline} = hubSettings.rows
@@ -52,20 +55,33 @@ export abstract class HubCommand<T extends typeof Command = typeof Command> exte
     }
   }
 
-  /** Downloads the files of a model that `select` returns. @throws what `pullModel` throws */
-  protected async download(id: string, revision: string, select: PullOptions['select']): Promise<PulledModel> {
-    const {pullModel} = await import('../weights/index.js')
-    return withProgress(`Downloading ${id}`, !(this.flags as {quiet: boolean}).quiet, async (show) =>
-      pullModel(id, revision, {...(await this.hubOptions(show)), select}),
-    )
+  /** Downloads the files of a model that `select` returns. @throws what `pullModel` and `confirm` throw */
+  protected async download(
+    id: string,
+    revision: string,
+    select: PullOptions['select'],
+    confirm?: Confirm,
+  ): Promise<PulledModel> {
+    const {planPull, pullModel, pullPlanned} = await import('../weights/index.js')
+    const isShown = !(this.flags as {quiet: boolean}).quiet
+    const plan = confirm && (await planPull(id, revision, {...(await this.hubOptions(() => {})), select}))
+    if (plan !== undefined) await confirm?.(plan.bytes)
+    return withProgress(`Downloading ${id}`, isShown, async (show) => {
+      const options = await this.hubOptions(show)
+      return plan === undefined ? pullModel(id, revision, {...options, select}) : pullPlanned(plan, options)
+    })
   }
 
   /**
    * Downloads a language or speech model; its `config.json` decides which files it needs, before any are stored.
    * @param name `owner/name[:FILE][@revision]`, or a short name of a Whisper model
-   * @throws model_family_unknown, model_format_unsupported, hub_file_unknown; what `pullModel` throws
+   * @param only language models, or models of any kind
+   * @throws what `confirm` throws; model_family_unknown, model_format_unsupported, hub_file_unknown; what `pullModel` throws
    */
-  protected async pullNamed(name: string): Promise<DownloadedModel> {
+  protected async pullNamed(
+    name: string,
+    {only, confirm}: {only?: 'language'; confirm?: Confirm} = {},
+  ): Promise<DownloadedModel> {
     const {isLanguageModel, languageModelTypes} = await import('../llm/index.js')
     const {isSpeechModel, speechModelId, speechModelTypes} = await import('../speech/index.js')
     const {defaultRevision, foreignFormat, languageModelFiles, oneFile, parseModelName, speechModelFiles} =
@@ -73,18 +89,19 @@ export abstract class HubCommand<T extends typeof Command = typeof Command> exte
     const {file, revision = defaultRevision, ...typed} = parseModelName(name)
     const id = speechModelId(typed.id)
     if (file !== undefined) {
-      const pulled = await this.download(id, revision, oneFile(id, file))
+      const pulled = await this.download(id, revision, oneFile(id, file), confirm)
       return {...pulled, kind: 'file', path: join(pulled.folder, file)}
     }
-    const pulled = await this.download(id, revision, async (names, readConfig) => {
+    const select: PullOptions['select'] = async (names, readConfig) => {
       const config = await readConfig()
       if (isLanguageModel(config)) return languageModelFiles(id, names)
-      if (isSpeechModel(config)) return speechModelFiles(names)
+      if (isSpeechModel(config) && only === undefined) return speechModelFiles(names)
       const {model_type: type} = config
       if (type === undefined) throw foreignFormat(id, names) ?? new SvcError('hub_files_missing', {id})
-      const known = [...languageModelTypes, ...speechModelTypes]
+      const known = [...languageModelTypes, ...(only === undefined ? speechModelTypes : [])]
       throw new SvcError('model_family_unknown', {file: `config.json of ${id}`, family: String(type), known})
-    })
+    }
+    const pulled = await this.download(id, revision, select, confirm)
     return {...pulled, kind: await modelKind(pulled.folder), path: pulled.folder}
   }
 

@@ -4,6 +4,7 @@ export {formatAnswer} from './ask-text.js'
 export {audioTrackFlag, trackOptions} from './audio-track-flag.js'
 export {BenchCommand} from './bench-command.js'
 export {cacheEntryRow, formatCache} from './cache-text.js'
+export {holdChat} from './chat-session.js'
 export {
   adviceOf,
   type Check,
@@ -44,7 +45,9 @@ export {fileOrInput, inputChunks, readInput, readTextInput, recordingInput} from
 export {stopped} from './interruption.js'
 export {formatJourney} from './journey-text.js'
 export {chooseLanguageModel, guideFolder} from './language-model.js'
+export {LanguageModelCommand, replyFlags} from './language-model-command.js'
 export {LineHistory} from './line-history.js'
+export {LineReader} from './line-reader.js'
 export {clearLine, levelBar, liveLine} from './live-line.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'
 export {
@@ -107,6 +110,7 @@ export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan}
 export {byteProgress, megabytes, showQuantising, withProgress} from './progress.js'
 export {formatQuestions} from './question-text.js'
 export {formatFlags, readReplyFormat} from './reply-format-flags.js'
+export {formatStats, type ReplyStats, replyStats} from './reply-stats.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'
 export {liveLimitFlags, recordingLimitFlags, sessionLimitsOf} from './session-flags.js'
@@ -127,6 +131,7 @@ export {
   taskFilter,
   taskFilterFlags,
 } from './tasks-command.js'
+export {ThinkingText, thinkingFlags} from './thinking-text.js'
 export {durationFlag, momentFlag, positionFlag} from './time-flags.js'
 export {readTools, toolFlags} from './tool-flags.js'
 export {formatTools} from './tool-text.js'

@@ -3,7 +3,7 @@ import {homedir} from 'node:os'
 import {dirname, join} from 'node:path'
 
 /** Maximum number of lines of a history. */
-const maxLines = 1000
+export const maxLines = 1000
 
 /** The lines that a person typed into an interactive command, in a file of theirs that others cannot read. */
 export class LineHistory {

@@ -56,6 +56,70 @@ export interface GenerateV1 {
   }
 }
 
+/** Line of svc run --json: a piece of a reply, or its end. */
+export interface RunV1 {
+  /** The last event of a reply is done. */
+  event: 'thinking' | 'text' | 'done'
+  /** With thinking and text: the next piece. The pieces join to the whole. */
+  text?: string
+  /** With done, as all that follow: the name of the model. */
+  model?: string
+  /** stop: end token or stop string; length: the reply has been truncated; interrupted: by Ctrl-C. */
+  finish_reason?: 'stop' | 'length' | 'interrupted'
+  prompt_tokens?: number
+  /** Prompt tokens that were not computed, because they begin the earlier conversation; absent for a server. */
+  cached_tokens?: number
+  completion_tokens?: number
+  /** Time from the request to the first event. */
+  first_token_ms?: number
+}
+
+/** Conversation that /save of svc run writes and /load reads. With parameters as options, it is a body of POST /api/chat. */
+export interface ConversationV1 {
+  /** The model, as svc run was given it. */
+  model: string
+  /** Oldest first. */
+  messages: {
+    role: 'system' | 'user' | 'assistant'
+    content: string
+    /** What the model thought; absent if it did not think. */
+    thinking?: string
+  }[]
+  parameters: Parameters
+  /** What replies match: json, or a JSON Schema; absent if they are free. */
+  format?: 'json' | {[k: string]: unknown}
+  /** Whether the model thinks; absent if its template decides. */
+  think?: boolean
+}
+
+/** Parameters that were set, by the names of the Ollama API. */
+export interface Parameters {
+  /** Sampling temperature; 0 always picks the most likely token. */
+  temperature?: number
+  /** Number of most likely tokens to sample from; 0 is all. */
+  top_k?: number
+  /** Total probability of the tokens to sample from. */
+  top_p?: number
+  /** Minimum probability relative to the most likely token; 0 is off. */
+  min_p?: number
+  /** Sampling seed. */
+  seed?: number
+  /** Maximum tokens of a reply; -1 is until the context is full. */
+  num_predict?: number
+  /** Maximum tokens of conversation and reply, at most the loaded context. */
+  num_ctx?: number
+  /** Divides the positive logits of used tokens; 1 is off. */
+  repeat_penalty?: number
+  /** Number of last tokens that penalties consider; -1 is all. */
+  repeat_last_n?: number
+  /** Subtracted once from the logit of each used token. */
+  presence_penalty?: number
+  /** Subtracted from the logit of each used token for each use. */
+  frequency_penalty?: number
+  /** Texts that end a reply, separated by blanks, or a JSON list. */
+  stop?: string[]
+}
+
 /** Result of svc config show --json. */
 export interface ConfigShowV1 {
   /** Root directory of the workspace. */

@@ -769,6 +769,26 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {tensor: 'model.norm.weight', file: 'model.safetensors', dtype: 'I8', accepted: ['F32', 'F16', 'BF16']},
   ],
   prompt_missing: 'svc generate requires a prompt, unless --raw is set and the model has a beginning-of-text token.',
+  thinking_unsupported: ['A model thinks if its chat template has tags for that.', {model: 'guide'}],
+  chat_command_unknown: [
+    'A line that begins with a slash is a command of the chat.',
+    {command: '/lod', suggestion: '/load'},
+  ],
+  chat_command_misused: ['The argument of a command is missing or has an unknown value.', {usage: '/set think on|off'}],
+  parameter_unknown: ['Parameters have the names of the Ollama API.', {name: 'temprature', suggestion: 'temperature'}],
+  parameter_invalid: [
+    'Each parameter has a type and limits.',
+    {name: 'top_p', value: '3', reason: 'top_p must be <= 1'},
+  ],
+  parameter_unsupported: [
+    'A server without the Ollama API would ignore it.',
+    {name: 'top_k', url: 'https://api.example.com'},
+  ],
+  conversation_name_invalid: ['The name becomes the name of a file.', {name: '../x'}],
+  conversation_not_found: [
+    'No conversation of this name has been saved by this user.',
+    {name: 'trip', folder: '~/.local/share/svc/conversations', saved: 'trips', suggestion: 'trips'},
+  ],
   prompt_empty: 'The prompt, or every message of the conversation, is empty.',
   prompt_too_long: [
     'The prompt and at least one generated token must fit in the context window.',

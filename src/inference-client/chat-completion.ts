@@ -47,7 +47,7 @@ export async function completeChat(
   const format = request.format === 'json' || isLocalServer(client.profile) ? request.format : undefined
   const body = {
     model,
-    messages,
+    messages: messages.map(({role, content}) => ({role, content})),
     temperature,
     ...(topP === undefined ? {} : {top_p: topP}),
     max_tokens: maxTokens,

@@ -2,6 +2,8 @@
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant'
   content: string
+  /** What the model thought; sent only to servers of the Ollama API. */
+  thinking?: string | undefined
 }
 
 /** A request for the next message of a conversation. */
@@ -20,6 +22,9 @@ export interface ChatRequest {
    * servers of the Ollama API ignore it, and to others it is not sent.
    */
   pattern?: string | undefined
+  /** Further options, and whether the model thinks; only for servers of the Ollama API. */
+  options?: Readonly<Record<string, unknown>> | undefined
+  think?: boolean | undefined
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>

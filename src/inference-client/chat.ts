@@ -2,12 +2,19 @@ import {completeChat} from './chat-completion.js'
 import type {ChatRequest} from './chat-request.js'
 import type {InferenceClient} from './endpoint.js'
 import {isLocalServer} from './profile.js'
-import {type AnswerRoute, defaultGenerationLimits, type Generation, streamedAnswer} from './streamed-answer.js'
+import {
+  type AnswerRoute,
+  defaultGenerationLimits,
+  type Generation,
+  type Listeners,
+  streamedAnswer,
+} from './streamed-answer.js'
 
 const route: AnswerRoute = {
   path: '/api/chat',
   member: 'message.content',
   textOf: ({message}) => (Object(message) as {content?: unknown}).content,
+  thinkingOf: ({message}) => (Object(message) as {thinking?: unknown}).thinking,
 }
 
 /**
@@ -20,16 +27,25 @@ export async function chat(
   request: ChatRequest,
   signal: AbortSignal,
   limits = defaultGenerationLimits,
-  onDelta?: (text: string) => void,
+  {onDelta, onThinking}: Listeners = {},
 ): Promise<Generation> {
   if (!isLocalServer(client.profile)) {
     const generation = await completeChat(client, request, signal)
-    onDelta?.(generation.text)
+    await onDelta?.(generation.text)
     return generation
   }
-  const {model, messages, temperature, topP, maxTokens, format, pattern} = request
-  const options = {temperature, ...(topP === undefined ? {} : {top_p: topP}), num_predict: maxTokens}
-  const required = {...(format && {format}), ...(pattern && {guided_regex: pattern})}
+  const {model, messages, temperature, topP, maxTokens, format, pattern, think} = request
+  const options = {
+    ...request.options,
+    temperature,
+    ...(topP === undefined ? {} : {top_p: topP}),
+    num_predict: maxTokens,
+  }
+  const required = {
+    ...(format && {format}),
+    ...(pattern && {guided_regex: pattern}),
+    ...(think === undefined ? {} : {think}),
+  }
   const body = {model, messages, stream: true, ...required, options}
-  return streamedAnswer(client, route, body, {signal, limits, onDelta})
+  return streamedAnswer(client, route, body, {signal, limits, onDelta, onThinking})
 }

@@ -4,6 +4,7 @@
  */
 export {type Ask, askEndpoint} from './ask-endpoint.js'
 export {chat} from './chat.js'
+export {completionModel} from './chat-completion.js'
 export {anyJson, type ChatMessage, type ChatRequest} from './chat-request.js'
 export {
   assumedPrice,

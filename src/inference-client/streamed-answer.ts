@@ -32,13 +32,20 @@ export interface AnswerRoute {
   /** Name of the text field in errors. */
   member: string
   textOf(line: Line): unknown
+  /** What the model thinks, if the route has it. */
+  thinkingOf?(line: Line): unknown
 }
 
-export interface Reading {
+/** Called with each piece of an answer; the next one is read when they have returned. */
+export interface Listeners {
+  onDelta?: ((text: string) => void | Promise<void>) | undefined
+  /** Called with what the model thinks. */
+  onThinking?: ((text: string) => void | Promise<void>) | undefined
+}
+
+export interface Reading extends Listeners {
   signal: AbortSignal
   limits: GenerationLimits
-  /** Called with each piece of the text. */
-  onDelta?: ((text: string) => void) | undefined
 }
 
 const protocolError = (url: string) => (reason: string) => new SvcError('inference_protocol', {url, reason})
@@ -52,7 +59,7 @@ export async function streamedAnswer(
   client: HttpClient,
   route: AnswerRoute,
   body: object,
-  {signal, limits, onDelta}: Reading,
+  {signal, limits, ...listeners}: Reading,
 ): Promise<Generation> {
   const url = client.baseUrl + route.path
   const invalid = protocolError(url)
@@ -66,7 +73,7 @@ export async function streamedAnswer(
     const reason = invalidHead(status, headers['content-type'])
     if (reason !== undefined) throw invalid(reason)
     const values = ndjsonValues(bytes, limits, invalid)
-    return await readAnswer(values, {route, url, maxLength: limits.answerLength, onDelta})
+    return await readAnswer(values, {route, url, maxLength: limits.answerLength, ...listeners})
   } finally {
     // The rest is not read, so that the server can stop generating.
     finished.abort()
@@ -79,28 +86,28 @@ function invalidHead(status: number, contentType: string | string[] | undefined)
   return String(contentType).startsWith('text/html') ? 'it returns a web page' : undefined
 }
 
-interface Answering {
+interface Answering extends Listeners {
   route: AnswerRoute
   url: string
   /** Characters. */
   maxLength: number
-  onDelta: Reading['onDelta']
 }
 
 async function readAnswer(
   values: AsyncIterable<unknown>,
-  {route, url, maxLength, onDelta}: Answering,
+  {route, url, maxLength, onDelta, onThinking}: Answering,
 ): Promise<Generation> {
   const invalid = protocolError(url)
   const texts: string[] = []
   let length = 0
   for await (const value of values) {
     const chunk = readChunk(value, route, url)
-    length += chunk.text.length
+    length += chunk.text.length + chunk.thinking.length
     if (length > maxLength) throw invalid(`its answer is longer than ${maxLength} characters`)
+    if (chunk.thinking !== '') await onThinking?.(chunk.thinking)
     if (chunk.text !== '') {
       texts.push(chunk.text)
-      onDelta?.(chunk.text)
+      await onDelta?.(chunk.text)
     }
     if (chunk.end !== undefined) return {text: texts.join(''), ...chunk.end}
   }
@@ -109,10 +116,11 @@ async function readAnswer(
 
 interface Chunk {
   text: string
+  thinking: string
   end?: Omit<Generation, 'text'>
 }
 
-function readChunk(value: unknown, {textOf, member}: AnswerRoute, url: string): Chunk {
+function readChunk(value: unknown, {textOf, thinkingOf, member}: AnswerRoute, url: string): Chunk {
   const invalid = protocolError(url)
   if (!isObject(value)) throw invalid('a line is not a JSON object')
   const line = value as Line
@@ -123,7 +131,9 @@ function readChunk(value: unknown, {textOf, member}: AnswerRoute, url: string): 
   const content = textOf(line)
   const text = content === undefined && done ? '' : content
   if (typeof text !== 'string') throw invalid(`"${member}" in a line is not a string`)
-  if (!done) return {text}
+  const thoughts = thinkingOf?.(line)
+  const thinking = typeof thoughts === 'string' ? thoughts : ''
+  if (!done) return {text, thinking}
   const count = (name: string): number => {
     const tokens = line[name] ?? 0
     if (Number.isSafeInteger(tokens) && Number(tokens) >= 0) return Number(tokens)
@@ -134,7 +144,7 @@ function readChunk(value: unknown, {textOf, member}: AnswerRoute, url: string): 
     outputTokens: count('eval_count'),
     cutOff: line.done_reason === 'length',
   }
-  return {text, end}
+  return {text, thinking, end}
 }
 
 /** The message of an error line, in the formats that servers use. */

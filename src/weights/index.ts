@@ -14,7 +14,14 @@ export {type CachedModel, listCachedModels, removeCachedModel} from './hub/cache
 export type {HubOptions} from './hub/hub-request.js'
 export {languageModelFiles} from './hub/language-files.js'
 export {defaultRevision, type ModelName, parseModelName} from './hub/model-name.js'
-export {type PulledModel, type PullOptions, type PullProgress, pullModel} from './hub/pull.js'
+export {
+  type PulledModel,
+  type PullOptions,
+  type PullProgress,
+  planPull,
+  pullModel,
+  pullPlanned,
+} from './hub/pull.js'
 export {oneFile, speechModelFiles} from './hub/speech-files.js'
 export {readJsonObject} from './json-file.js'
 export {refusePointer, refusePointerFile} from './lfs-pointer.js'

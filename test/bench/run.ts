@@ -1,6 +1,7 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
 import {benchmarks as ownBenchmarks} from '../../src/bench/index.js'
 import {ask} from './ask.js'
+import {chat} from './chat.js'
 import {daemonSubmit} from './daemon-submit.js'
 import {delegation} from './delegation.js'
 import {generation} from './generation.js'
@@ -40,6 +41,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   'mcp-start': mcpStart,
   ask,
   generation,
+  chat,
   llm,
   prompt,
   'llm-peers': llmPeers,

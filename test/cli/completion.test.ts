@@ -12,6 +12,7 @@ import {projectFile} from '../support/project.js'
 import {environment, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
+import {startTerminal} from '../support/terminal.js'
 import {until} from '../support/until.js'
 
 const tree = readCommandTree(projectFile('.'))
@@ -200,34 +201,22 @@ describe('completion in shells', () => {
     it(`completes in ${shell} while a user types`, {skip: skipWithoutProgram(shell, 'script')}, async (test) => {
       const {cwd, env} = await folderWithSvc(test)
       const {args, setUp} = interactive[shell]
-      const terminal = execa('script', ['-qec', `stty cols 200; exec ${args}`, '/dev/null'], {
-        cwd,
-        env,
-        extendEnv: false,
-        reject: false,
-        timeout: 300_000,
-      })
-      let shown = ''
-      terminal.stdout.on('data', (chunk) => {
+      const terminal = startTerminal(test, `exec ${args}`, {cwd, env, columns: 200})
+      const shown = () =>
         // biome-ignore lint/suspicious/noControlCharactersInRegex: Escape sequences of the terminal are removed.
-        shown = (shown + String(chunk)).replaceAll(/\u001b\[[?\d;]*[A-Za-z]|\u001b[=>]|\u0007|\r/g, '')
-      })
-      terminal.stdin.write(`${setUp}; echo "set"up\n`)
-      await until(
-        () => /^setup$/m.test(shown),
-        () => shown,
-      )
+        terminal.shown().replaceAll(/\u001b\[[?\d;]*[A-Za-z]|\u001b[=>]|\u0007|\r/g, '')
+      terminal.type(`${setUp}; echo "set"up\n`)
+      await until(() => /^setup$/m.test(shown()), shown)
       for (const [line, inserted] of typed) {
-        shown = ''
-        terminal.stdin.write(`${line}\t`)
+        terminal.type(`${line}\t`)
         const whole = `${line.slice(0, line.lastIndexOf(' ') + 1)}${inserted}`
         await until(
-          () => shown.includes(whole),
-          () => `${whole}: ${shown}`,
+          () => shown().includes(whole),
+          () => `${whole}: ${shown()}`,
         )
-        terminal.stdin.write('\u0015\n')
+        terminal.type('\u0015\n')
       }
-      terminal.stdin.write('exit\n')
-      await terminal
+      terminal.type('exit\n')
+      await terminal.ended
     })
 })

@@ -3,7 +3,6 @@ import {existsSync} from 'node:fs'
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {before, describe, it} from 'node:test'
-import {execa} from 'execa'
 import {openAudio} from '../../src/audio/index.js'
 import {contractViolations, type ListenV1} from '../../src/contracts/index.js'
 import {fakeRecorder} from '../support/fake-recorder.js'
@@ -11,10 +10,12 @@ import {completion, openAiServer} from '../support/openai-server.js'
 import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {startServer} from '../support/server.js'
-import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
+import {startSvc, svc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
+import {startTerminal} from '../support/terminal.js'
 import {writeTinyModel} from '../support/tiny-model.js'
+import {until} from '../support/until.js'
 import {monoWave} from '../support/wave-file.js'
 
 const folder = suiteFolder()
@@ -395,27 +396,21 @@ describe('svc listen with a microphone', () => {
   it('shows words on a terminal while they are spoken', {skip: skipWithoutProgram('script')}, async (test) => {
     const bin = await temporaryFolder(test)
     const path = await fakeRecorder(bin, 'arecord', {repeats: spoken})
-    const command = `stty cols 80 rows 24 -echo; exec ${process.execPath} ${svcBinary} listen`
-    const terminal = execa('script', ['-qec', command, '/dev/null'], {
+    const terminal = startTerminal(test, `stty -echo; exec ${process.execPath} ${svcBinary} listen`, {
       cwd: folder,
-      env: {...environment(env), PATH: `${path}:${process.env.PATH ?? ''}`, TERM: 'xterm'},
-      extendEnv: false,
-      stdin: 'pipe',
+      env: {...env, PATH: `${path}:${process.env.PATH ?? ''}`},
     })
     const screens = (shown: string) => shown.split('\r\u001b[2K')
-    let shown = ''
     // Stable words stand before dimmed ones.
-    await new Promise<void>((resolve) => {
-      terminal.stdout?.on('data', (data) => {
-        shown += String(data)
-        if (screens(shown).some((screen) => /^\S hello/.test(screen) && screen.includes('\u001b[2m '))) resolve()
-      })
-    })
-    terminal.stdin?.write('\u0003')
-    const {stdout} = await terminal
-    assert.match(stdout, /Listening\. Press Ctrl-C to stop\./)
+    await until(
+      () => screens(terminal.shown()).some((screen) => /^\S hello/.test(screen) && screen.includes('\u001b[2m ')),
+      terminal.shown,
+    )
+    terminal.type('\u0003')
+    const {output} = await terminal.ended
+    assert.match(output, /Listening\. Press Ctrl-C to stop\./)
     assert.ok(
-      screens(stdout).some((screen) => /^hello [a-z ]+\r\n/.test(screen)),
+      screens(output).some((screen) => /^hello [a-z ]+\r\n/.test(screen)),
       'the final line replaces the live one',
     )
   })

@@ -6,7 +6,6 @@ import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {join as path} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {execa} from 'execa'
 import type {MeshJoinV1, MeshNodesV1} from '../../src/contracts/index.js'
 import {type NodeRecord, readLocalRegistry} from '../../src/mesh/index.js'
 import {startMeshServer} from '../support/mesh-server.js'
@@ -14,8 +13,9 @@ import {meshTokens, meshWorkspace, suiteMeshServer} from '../support/mesh-worksp
 import {gpuList, pathWithNvidiaSmi} from '../support/nvidia-smi.js'
 import {assertFits, jsonLines, until} from '../support/orch-workspace.js'
 import {skipWithoutProgram} from '../support/programs.js'
-import {startSvc, svcBinary} from '../support/svc.js'
+import {startSvc} from '../support/svc.js'
 import {temporaryFolder} from '../support/temporary.js'
+import {svcOnTerminal} from '../support/terminal.js'
 
 const asWorker = {SVC_MESH_WORKER_TOKEN: meshTokens.SVC_MESH_WORKER_TOKEN}
 
@@ -451,38 +451,26 @@ describe('svc mesh join --bootstrap on a terminal', {
     const token = 'canary-typed-token'
     const server = await startMeshServer(t, {env: {...meshTokens, SVC_MESH_BOOTSTRAP_TOKEN: token}})
     const {env, cwd} = await meshWorkspace(t, server, {})
-    const command = `${process.execPath} ${svcBinary} mesh join --bootstrap --once --node typed`
-    const terminal = execa('script', ['-qec', command, '/dev/null'], {
-      cwd,
-      env: {...env, PATH: process.env.PATH ?? ''},
-      extendEnv: false,
-      reject: false,
-      timeout: 300_000,
-      all: true,
-    })
-    let output = ''
-    terminal.all.on('data', (chunk) => {
-      output += chunk
-    })
-    await until(() => output.includes('Bootstrap token: '), 'the prompt')
+    const terminal = svcOnTerminal(t, ['mesh', 'join', '--bootstrap', '--once', '--node', 'typed'], {cwd, env})
+    await terminal.shows('Bootstrap token: ')
     return {terminal, token}
   }
 
   it('prompts for the token without echo', async (t) => {
     const {terminal, token} = await asking(t)
-    terminal.stdin.write(`${token}\r`)
-    const {exitCode, all} = await terminal
-    assert.equal(exitCode, 0, all)
-    assert.match(all, /typed has joined/)
-    assert.doesNotMatch(all, /canary/)
+    terminal.type(`${token}\r`)
+    const {exitCode, output} = await terminal.ended
+    assert.equal(exitCode, 0, output)
+    assert.match(output, /typed has joined/)
+    assert.doesNotMatch(output, /canary/)
   })
 
   it('exits with status 130 on Ctrl-C', async (t) => {
     const {terminal} = await asking(t)
-    terminal.stdin.write('half a tok\u0003')
-    const {exitCode, all} = await terminal
-    assert.equal(exitCode, 130, all)
-    assert.doesNotMatch(all, /half a tok/)
+    terminal.type('half a tok\u0003')
+    const {exitCode, output} = await terminal.ended
+    assert.equal(exitCode, 130, output)
+    assert.doesNotMatch(output, /half a tok/)
   })
 })
 

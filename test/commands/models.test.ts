@@ -5,13 +5,13 @@ import {readdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
-import {execa} from 'execa'
 import {contractViolations, type ListV1, type PullV1, type RmV1, type ShowV1} from '../../src/contracts/index.js'
 import {type HubModel, startHub} from '../support/hub-server.js'
 import {skipWithoutProgram} from '../support/programs.js'
-import {environment, startSvc, svc, svcBinary} from '../support/svc.js'
+import {startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {svcOnTerminal} from '../support/terminal.js'
 import {tinyModelFiles} from '../support/tiny-model.js'
 import {until} from '../support/until.js'
 
@@ -297,26 +297,12 @@ describe('svc rm', () => {
     const {place, succeed, repository} = await machine(t)
     await succeed('pull', id)
     const answered = async (answer: string) => {
-      const terminal = execa('script', ['-qec', `${process.execPath} ${svcBinary} rm ${id}`, '/dev/null'], {
-        cwd: place.cwd,
-        env: {...environment(place.env), TERM: 'xterm'},
-        extendEnv: false,
-        reject: false,
-        timeout: 300_000,
-        all: true,
-      })
-      let output = ''
-      terminal.all.on('data', (chunk) => {
-        output += chunk
-      })
-      await until(
-        () => /Delete acme\/llama, 0\.\d MB in .*\? \[y\/N\] /s.test(output),
-        () => output,
-      )
-      terminal.stdin.write(`${answer}\r`)
-      const {exitCode, all} = await terminal
-      assert.equal(exitCode, 0, all)
-      return all
+      const terminal = svcOnTerminal(t, ['rm', id], place)
+      await terminal.shows(/Delete acme\/llama, 0\.\d MB in .*\? \[y\/N\] /s)
+      terminal.type(`${answer}\r`)
+      const {exitCode, output} = await terminal.ended
+      assert.equal(exitCode, 0, output)
+      return output
     }
     assert.match(await answered('n'), /Nothing was deleted\./)
     assert.ok(existsSync(repository))

@@ -5,16 +5,16 @@ import {get as httpsGet} from 'node:https'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
-import {execa} from 'execa'
 import WebSocket from 'ws'
 import {contractViolations} from '../../src/contracts/index.js'
 import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {selfSigned} from '../support/self-signed.js'
 import {readClip} from '../support/sounds.js'
-import {environment, startSvc, svcBinary} from '../support/svc.js'
+import {startSvc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder} from '../support/temporary.js'
+import {svcOnTerminal} from '../support/terminal.js'
 import {until} from '../support/until.js'
 
 const folder = suiteFolder()
@@ -108,21 +108,12 @@ describe('svc speech serve', () => {
   })
 
   it('prints the address of the page with the token on a terminal', {skip: skipWithoutProgram('script')}, async (t) => {
-    const command = `${process.execPath} ${svcBinary} speech serve --port 0`
-    const terminal = execa('script', ['-qec', command, '/dev/null'], {
+    const terminal = svcOnTerminal(t, ['speech', 'serve', '--port', '0'], {
       cwd: folder,
-      env: {...environment(env), SVC_SPEECH_TOKEN: 'sesame+sesame-sesame', TERM: 'xterm'},
-      extendEnv: false,
-      reject: false,
-      stdin: 'pipe',
+      env: {...env, SVC_SPEECH_TOKEN: 'sesame+sesame-sesame'},
     })
-    t.after(() => terminal.kill('SIGKILL'))
-    let text = ''
-    for await (const chunk of terminal.stdout) {
-      text += chunk
-      if (/#token=\S+\s/.test(text)) break
-    }
-    assert.match(text, /^Page: http:\/\/127\.0\.0\.1:\d+\/#token=sesame%2Bsesame-sesame\r$/m)
+    await terminal.shows(/#token=\S+\s/)
+    assert.match(terminal.shown(), /^Page: http:\/\/127\.0\.0\.1:\d+\/#token=sesame%2Bsesame-sesame\r$/m)
   })
 
   it('leaves no audio or text of a session in its logs, nor in files after it has expired', async (t) => {

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {execa} from 'execa'
 import {type HubModel, startHub} from '../support/hub-server.js'
 import {skipWithoutProgram} from '../support/programs.js'
 import {sharedData, skipWithout} from '../support/project.js'
-import {environment, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
-import {until} from '../support/until.js'
+import {svcOnTerminal} from '../support/terminal.js'
 
 /** A person's speech, which the starter model does not recognise. */
 const speech = sharedData('clips/jfk.wav') ?? ''
@@ -43,36 +41,24 @@ describe('a recording that the starter model does not understand', {skip: skipWi
 
   const onTerminal = async (t: TestContext, answer: string) => {
     const {hub, cwd, env} = await machine(t)
-    const command = `${process.execPath} ${svcBinary} transcribe ${speech} --duration 4`
-    const terminal = execa('script', ['-qec', command, '/dev/null'], {
-      cwd,
-      env: {...environment(env), TERM: 'xterm'},
-      extendEnv: false,
-      reject: false,
-      timeout: 300_000,
-      all: true,
-    })
-    let output = ''
-    terminal.all.on('data', (chunk) => {
-      output += chunk
-    })
-    await until(() => output.includes('(150 MB)? [y/N] '), 'the question')
+    const terminal = svcOnTerminal(t, ['transcribe', speech, '--duration', '4'], {cwd, env})
+    await terminal.shows('(150 MB)? [y/N] ')
     assert.deepEqual(hub.requests, [])
-    terminal.stdin.write(`${answer}\r`)
-    const {exitCode, all} = await terminal
-    assert.equal(exitCode, 0, all)
-    return {hub, all}
+    terminal.type(`${answer}\r`)
+    const {exitCode, output} = await terminal.ended
+    assert.equal(exitCode, 0, output)
+    return {hub, output}
   }
 
   it('ends on a terminal with the offer to download it', {skip: skipWithoutProgram('script')}, async (t) => {
-    const {hub, all} = await onTerminal(t, 'y')
-    assert.match(all, new RegExp(`${id} is now the default model`))
+    const {hub, output} = await onTerminal(t, 'y')
+    assert.match(output, new RegExp(`${id} is now the default model`))
     assert.ok(hub.requests.some(({url}) => url.includes('model.safetensors')))
   })
 
   it('downloads nothing unless the answer is yes', {skip: skipWithoutProgram('script')}, async (t) => {
-    const {hub, all} = await onTerminal(t, 'perhaps')
+    const {hub, output} = await onTerminal(t, 'perhaps')
     assert.deepEqual(hub.requests, [])
-    assert.match(all, /Nothing was downloaded\./)
+    assert.match(output, /Nothing was downloaded\./)
   })
 })

@@ -7,6 +7,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {skipWithoutProgram} from '../support/programs.js'
 import {svc, svcBinary} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {startTerminal} from '../support/terminal.js'
 import {until} from '../support/until.js'
 
 /** Starts `svc workflow run --json` with these steps, and waits for the first line of its journal. */
@@ -76,9 +77,7 @@ describe('workflow run', () => {
       run: `trap "" HUP\n"${process.execPath}" "${svcBinary}" workflow run flow.yaml\necho $? > status`,
     })
     // The leader of the session is ended first, then the kernel sends SIGHUP to the rest.
-    const command = 'sh run; true'
-    const terminal = spawn('script', ['-qec', command, '/dev/null'], {cwd: root, stdio: ['pipe', 'ignore', 'ignore']})
-    test.after(() => terminal.kill('SIGKILL'))
+    const terminal = startTerminal(test, 'sh run; true', {cwd: root})
     const text = (name: string) => (existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : '')
     await until(async () => text('pid') !== '', 'the start of the program')
     terminal.kill('SIGKILL')

@@ -14,7 +14,7 @@ import {proseFindings, summaryFindings, type Text} from './prose.js'
 
 /** The verbs that summaries of commands start with. */
 const verbs = new Set(
-  `Acknowledge Add Answer Approve Ask Back Break Change Count Execute Mark Call Cancel Check Claim Close Compact Complete Configure Connect Create Deliver Delete Display
+  `Acknowledge Add Answer Approve Ask Back Break Change Count Execute Mark Call Cancel Chat Check Claim Close Compact Complete Configure Connect Create Deliver Delete Display
    Download Drain Drop Evaluate Explain Export Extend Fail Follow Format Generate Grant Import Insert Join Leave List
    Make Measure Merge Migrate Move Open Pause Preview Print Quarantine Query Read Rebalance Record Redo Reject Renew
    Release Reload Remove Reorder Replay Replan Requeue Reset Resolve Restore Resume Retire Retry Return Revoke Run Sample Seed Send

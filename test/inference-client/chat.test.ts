@@ -34,9 +34,9 @@ describe('chat', () => {
       response.end(chatLines('Seven – 7 𝄞', {prompt_eval_count: 20, eval_count: 5})),
     )
     const pieces: string[] = []
-    const answer = await chat(clientOf(test, server.baseUrl), request, unstopped, defaultGenerationLimits, (piece) =>
-      pieces.push(piece),
-    )
+    const answer = await chat(clientOf(test, server.baseUrl), request, unstopped, defaultGenerationLimits, {
+      onDelta: (piece) => void pieces.push(piece),
+    })
     assert.deepEqual(answer, {text: 'Seven – 7 𝄞', inputTokens: 20, outputTokens: 5, cutOff: false})
     assert.deepEqual(pieces, ['Seven ', '– ', '7 ', '𝄞'])
     assert.deepEqual(server.calls, [
@@ -66,9 +66,9 @@ describe('chat', () => {
       response.end(`${JSON.stringify({done: true, error: null, eval_count: null, prompt_eval_count: 3})}\n`)
     })
     const pieces: string[] = []
-    const answer = await chat(clientOf(test, server.baseUrl), request, unstopped, defaultGenerationLimits, (piece) =>
-      pieces.push(piece),
-    )
+    const answer = await chat(clientOf(test, server.baseUrl), request, unstopped, defaultGenerationLimits, {
+      onDelta: (piece) => void pieces.push(piece),
+    })
     assert.deepEqual(answer, {text: 'Seven', inputTokens: 3, outputTokens: 0, cutOff: false})
     assert.deepEqual(pieces, ['Se', 'ven'])
   })

@@ -59,7 +59,7 @@ describe('the profile cloud_openai_compatible', () => {
     const deltas: string[] = []
     const messages = [{role: 'user', content: 'Hi'}] as const
     const request = {model: 'large', messages, temperature: 0, topP: 0.5, maxTokens: 9, format: 'json'} as const
-    const answer = await chat(client, request, signal, undefined, (text) => deltas.push(text))
+    const answer = await chat(client, request, signal, undefined, {onDelta: (text) => void deltas.push(text)})
     assert.deepEqual(answer, {text: 'Hello.', inputTokens: 7, outputTokens: 2, cutOff: true})
     assert.deepEqual(deltas, ['Hello.'])
     assert.deepEqual(calls, [

@@ -1,5 +1,6 @@
 import {command, commandLine} from '../command.js'
 import {failed, notFound, rows, unavailable, usage} from '../row.js'
+import {didYouMean} from '../suggestion.js'
 
 const shape = (dims: readonly number[]) => `[${dims.join(', ')}]`
 const places = (tried: readonly string[]) => tried.map((place) => `\n  ${place}`).join('')
@@ -185,6 +186,41 @@ export const modelErrors = rows(() => ({
   chat_refused: usage({
     message: (p: {reason: string}) => `The chat template of the model rejected the conversation: ${p.reason}.`,
     hint: 'Send the roles in the order that the model expects, usually user and assistant alternating.',
+  }),
+  thinking_unsupported: usage({
+    message: (p: {model: string}) => `The model ${p.model} does not think: its chat template has no thinking.`,
+    hint: 'Leave thinking off, or use a model that thinks, such as one of Qwen3.',
+  }),
+  chat_command_unknown: usage({
+    message: (p: {command: string; suggestion?: string | undefined}) =>
+      `Unknown command ${p.command}.${didYouMean(p.suggestion)}`,
+    hint: 'Type /? for the commands.',
+  }),
+  chat_command_misused: usage({
+    message: (p: {usage: string}) => `The command is ${p.usage}.`,
+    hint: 'Type /? for the commands.',
+  }),
+  parameter_unknown: usage({
+    message: (p: {name: string; suggestion?: string | undefined}) =>
+      `There is no parameter ${p.name}.${didYouMean(p.suggestion)}`,
+    hint: 'Type /set parameter for the list.',
+  }),
+  parameter_invalid: usage({
+    message: (p: {name: string; value: string; reason: string}) => `Cannot set ${p.name} to ${p.value}: ${p.reason}.`,
+    hint: 'Type /set parameter for the list.',
+  }),
+  parameter_unsupported: usage({
+    message: (p: {name: string; url: string}) => `The server at ${p.url} does not accept ${p.name} by the OpenAI API.`,
+    hint: 'Leave it unset, or use a server of the Ollama API.',
+  }),
+  conversation_name_invalid: usage({
+    message: (p: {name: string}) => `${p.name} is not a name of a conversation.`,
+    hint: 'Use letters, digits, dots, dashes and underscores, at most 100 characters.',
+  }),
+  conversation_not_found: notFound({
+    message: (p: {name: string; folder: string; saved: string; suggestion?: string | undefined}) =>
+      `There is no conversation ${p.name} in ${p.folder}.${didYouMean(p.suggestion)}`,
+    hint: (p: {saved: string}) => (p.saved === '' ? 'Save one with /save NAME.' : `Load one of these: ${p.saved}.`),
   }),
   quantisation_failed: failed({
     message: (p: {reason: string}) => `Cannot quantise the weights of the model: ${p.reason}.`,

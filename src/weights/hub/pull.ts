@@ -44,31 +44,58 @@ export interface PulledModel {
   files: {name: string; bytes: number; cached: boolean}[]
 }
 
+/** What a download stores. */
+export interface PullPlan {
+  id: string
+  revision: string
+  commit: string
+  files: readonly HubFile[]
+  /** Size of the files, also of those that exist. */
+  bytes: number
+}
+
 /**
- * Downloads a model to the cache, in the Hugging Face layout: `blobs` by checksum, `snapshots/COMMIT` with links to them,
- * `refs/REVISION`. Existing files are not downloaded again; the snapshot appears when all its files are present.
+ * Selects the files of a model, and stores nothing.
  * @throws what `select` throws; model_id_invalid, hub_offline, hub_model_unknown, hub_revision_unknown, hub_files_missing, hub_access_denied,
- *   hub_unreachable, hub_failed, hub_answer_invalid, checksum_mismatch, disk_full, cache_unwritable; the reason of the
- *   signal
+ *   hub_unreachable, hub_failed, hub_answer_invalid; the reason of the signal
  */
-export async function pullModel(id: string, revision: string, options: PullOptions): Promise<PulledModel> {
-  if (!isModelId(id)) throw new SvcError('model_id_invalid', {id})
-  if (!isRevision(revision)) throw new SvcError('hub_revision_unknown', {id, revision})
-  if (options.offline) return offline(id, revision, options)
+export async function planPull(id: string, revision: string, options: PullOptions): Promise<PullPlan> {
+  requireNames(id, revision)
+  if (options.offline) throw offlineError(id, options)
   const {commit, files} = await readRevision(id, revision, options)
   const readConfig = () => readRepositoryConfig(id, commit, files, options)
   const names = files.map(({name}) => name)
   const selected = new Set(await options.select(names, readConfig))
   if (selected.size === 0) throw new SvcError('hub_files_missing', {id})
+  const wanted = files.filter(({name}) => selected.has(name))
+  return {id, revision, commit, files: wanted, bytes: wanted.reduce((sum, {size}) => sum + (size ?? 0), 0)}
+}
+
+/**
+ * Downloads a model to the cache, in the Hugging Face layout: `blobs` by checksum, `snapshots/COMMIT` with links to them,
+ * `refs/REVISION`. Existing files are not downloaded again; the snapshot appears when all its files are present.
+ * @throws what `planPull` and `pullPlanned` throw
+ */
+export async function pullModel(id: string, revision: string, options: PullOptions): Promise<PulledModel> {
+  requireNames(id, revision)
+  if (options.offline) return offline(id, revision, options)
+  return pullPlanned(await planPull(id, revision, options), options)
+}
+
+/**
+ * Downloads what was planned, as `pullModel` does.
+ * @throws hub_access_denied, hub_unreachable, hub_failed, checksum_mismatch, disk_full, cache_unwritable; the reason of the
+ *   signal
+ */
+export async function pullPlanned(
+  {id, revision, commit, files}: PullPlan,
+  options: Omit<PullOptions, 'select'>,
+): Promise<PulledModel> {
   const repository = repositoryFolder(id, options.cacheFolder)
   try {
     return await withLockFile(repositoryLock(id, options.cacheFolder), options.signal, async () => {
       await removeLeftovers(join(repository, 'snapshots'))
-      const blobs = await downloadAll(
-        {id, commit, repository},
-        files.filter(({name}) => selected.has(name)),
-        options,
-      )
+      const blobs = await downloadAll({id, commit, repository}, files, options)
       const folder = join(repository, 'snapshots', commit)
       await linkSnapshot(folder, blobs)
       if (revision !== commit) await writeReference(join(repository, 'refs', revision), commit)
@@ -82,13 +109,18 @@ export async function pullModel(id: string, revision: string, options: PullOptio
   }
 }
 
-async function offline(
-  id: string,
-  revision: string,
-  {cacheFolder, offlineBy = ['--offline']}: PullOptions,
-): Promise<PulledModel> {
-  const folder = await cachedSnapshot(id, revision, cacheFolder)
-  if (folder === undefined) throw new SvcError('hub_offline', {id, by: offlineBy})
+/** @throws model_id_invalid, hub_revision_unknown */
+function requireNames(id: string, revision: string): void {
+  if (!isModelId(id)) throw new SvcError('model_id_invalid', {id})
+  if (!isRevision(revision)) throw new SvcError('hub_revision_unknown', {id, revision})
+}
+
+const offlineError = (id: string, {offlineBy = ['--offline']}: PullOptions) =>
+  new SvcError('hub_offline', {id, by: offlineBy})
+
+async function offline(id: string, revision: string, options: PullOptions): Promise<PulledModel> {
+  const folder = await cachedSnapshot(id, revision, options.cacheFolder)
+  if (folder === undefined) throw offlineError(id, options)
   return {id, revision, commit: folder.split(/[\\/]/).at(-1) ?? '', folder, files: []}
 }
 
@@ -102,7 +134,7 @@ interface Blob {
 async function downloadAll(
   {id, commit, repository}: {id: string; commit: string; repository: string},
   files: readonly HubFile[],
-  options: PullOptions,
+  options: Omit<PullOptions, 'select'>,
 ): Promise<Blob[]> {
   const received = new Map<string, number>()
   const totalBytes = files.reduce((sum, {size}) => sum + (size ?? 0), 0)

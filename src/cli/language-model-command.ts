@@ -1,0 +1,65 @@
+import type {Command} from '@oclif/core'
+import {Flags} from '@oclif/core'
+import {engineSettings, hubSettings} from '../config/index.js'
+import type {Engine, EngineOptions} from '../llm/index.js'
+import {inGroup} from './flag-groups.js'
+import {HubCommand} from './hub-command.js'
+import {baseFlags, chatFlags, ignoreConfigKeyFlag} from './model-flag.js'
+import {showQuantising, withProgress} from './progress.js'
+import {thinkingFlags} from './thinking-text.js'
+
+/** Flags of commands that load a language model and let it reply. */
+export const replyFlags = {
+  stats: Flags.boolean({description: 'Print speed, memory and precision to standard error.'}),
+  ...inGroup('model', {...baseFlags, 'ignore-config-key': ignoreConfigKeyFlag}),
+  ...chatFlags,
+  ...thinkingFlags,
+  ...inGroup('generation', {
+    seed: Flags.integer({
+      description: 'Sampling seed. (default: random)',
+      min: 0,
+      max: 2 ** 32 - 1,
+      helpValue: 'N',
+    }),
+    stop: Flags.string({
+      description: 'Stop sequence, not included in the output; may be repeated.',
+      helpValue: 'TEXT',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+  }),
+}
+
+type ReplyFlags = {
+  quiet: boolean
+  base: string | undefined
+  'no-adapter': boolean
+  'chat-template': string | undefined
+  'ignore-config-key': string[] | undefined
+}
+
+/** Base of commands that load a language model in this process and let it reply. */
+export abstract class LanguageModelCommand<T extends typeof Command = typeof Command> extends HubCommand<T> {
+  /** Loads a model as the flags of `replyFlags` and the settings say. @throws what `startEngine` throws */
+  protected async loadModel(model: string, options: Pick<EngineOptions, 'prefixBytes'> = {}): Promise<Engine> {
+    const {startEngine} = await import('../llm/index.js')
+    const flags = this.flags as unknown as ReplyFlags
+    const {threads, precision, numCtx, promptLookup} = this.settings(engineSettings)
+    const choices: EngineOptions = {
+      ...options,
+      threads,
+      precision,
+      numCtx,
+      promptLookup,
+      cacheFolder: this.settings(hubSettings).hubCache,
+      base: flags.base,
+      baseOnly: flags['no-adapter'],
+      chatTemplate: flags['chat-template'],
+      ignoreConfigKeys: flags['ignore-config-key'],
+      onProgress: showQuantising,
+      log: this.logOptions(),
+      signal: this.signal,
+    }
+    return withProgress('Loading the model', !flags.quiet, () => startEngine(model, choices))
+  }
+}

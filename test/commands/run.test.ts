@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {readFile, stat} from 'node:fs/promises'
+import {join} from 'node:path'
+import {before, describe, it, type TestContext} from 'node:test'
+import {stripVTControlCharacters} from 'node:util'
+import {type ConversationV1, contractViolations, type RunV1} from '../../src/contracts/index.js'
+import {startHub} from '../support/hub-server.js'
+import {skipWithoutProgram} from '../support/programs.js'
+import {projectFile} from '../support/project.js'
+import {startServer} from '../support/server.js'
+import {svcBinary} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
+import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
+import {startTerminal, svcOnTerminal, type Terminal} from '../support/terminal.js'
+import {tinyModelFiles} from '../support/tiny-model.js'
+import {until} from '../support/until.js'
+
+const guide = projectFile('examples/runs/guide')
+const answer =
+  'svc runs AI on your own machine: speech to text, language models and more, as small commands for the shell.'
+
+/** Writes what was asked and replied, with a line per message. */
+const template = `{% for m in messages %}{{ m.role[0] }}:{{ m.content }}
+{% endfor %}{% if add_generation_prompt %}a:{% endif %}`
+
+const folder = suiteFolder()
+before(async () => {
+  const files = tinyModelFiles({contextLength: 8192})
+  await writeFiles(folder, Object.fromEntries(Object.entries(files).map(([name, text]) => [`plain/${name}`, text])))
+  await writeFiles(folder, Object.fromEntries(Object.entries(files).map(([name, text]) => [`tiny/${name}`, text])))
+  await writeFiles(folder, Object.fromEntries(Object.entries(files).map(([name, text]) => [`thinker/${name}`, text])))
+  await writeFiles(folder, {
+    'tiny/chat_template.jinja': template,
+    'thinker/chat_template.jinja': `${template}{% if add_generation_prompt %}<think>\n{% endif %}{# </think> #}`,
+  })
+})
+
+const eventsOf = (stdout: string) =>
+  stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as RunV1)
+
+describe('svc run with a prompt', () => {
+  const run = (args: readonly string[], input = '') =>
+    svcInTurn(['run', ...args], {cwd: folder, input, env: {HOME: folder, SVC_THREADS: '1'}})
+
+  it('prints one reply, of an argument or of standard input', async () => {
+    const given = await run([guide, 'What is svc?', '--temperature', '0'])
+    assert.deepEqual(given, {stdout: `${answer}\n`, stderr: '', exitCode: 0})
+    assert.equal((await run([guide, '--temperature', '0'], 'What is svc?\n')).stdout, given.stdout)
+    const empty = await run([guide], '\n')
+    assert.deepEqual([empty.exitCode, empty.stderr.includes('Missing prompt.')], [2, true])
+  })
+
+  it('prints events as lines of JSON', async () => {
+    const {stdout} = await run([guide, 'What is svc?', '--temperature', '0', '--json'])
+    const events = eventsOf(stdout)
+    for (const event of events) assert.deepEqual(await contractViolations('cli/run.v1', event), [])
+    assert.equal(events.flatMap(({event, text}) => (event === 'text' ? [text] : [])).join(''), answer)
+    const {event, finish_reason: reason, cached_tokens: cached} = events.at(-1) as RunV1
+    assert.deepEqual([event, reason, cached], ['done', 'stop', 0])
+  })
+
+  it('hides what the model thinks, unless it is asked for', async () => {
+    const args = ['thinker', 'Hi', '--seed', '1', '--max-tokens', '5']
+    const hidden = await run(args)
+    assert.deepEqual(hidden, {
+      stdout: '\n',
+      stderr: 'notice: The reply is truncated after 5 tokens.\n',
+      exitCode: 0,
+    })
+    const shown = await run([...args, '--show-thinking'])
+    assert.equal(shown.stdout, '\n')
+    assert.ok(shown.stderr.length > hidden.stderr.length, shown.stderr)
+    assert.ok(shown.stderr.endsWith(`\n\n${hidden.stderr}`), shown.stderr)
+    const generated = ['generate', '-m', 'thinker', 'Hi', '--seed', '1', '--max-tokens', '5', '--threads', '1']
+    const other = await svcInTurn([...generated, '--show-thinking'], {cwd: folder})
+    assert.equal(shown.stderr, `${other.stderr}${hidden.stderr}`)
+    const refused = await run(['tiny', 'Hi', '--think'])
+    assert.match(refused.stderr, /The model tiny does not think/)
+    assert.equal(refused.exitCode, 2)
+  })
+
+  it('continues plain text without a chat template, and says so', async () => {
+    const args = ['Once', '--temperature', '0', '--max-tokens', '8']
+    const {stdout, stderr} = await run(['plain', ...args])
+    assert.match(stderr, /notice: plain has no chat template; it continues the conversation as plain text\./)
+    const generated = await svcInTurn(['generate', '-m', 'plain', '--raw', '--threads', '1', ...args], {cwd: folder})
+    assert.equal(stdout, generated.stdout)
+  })
+
+  it('uses a server', async (t) => {
+    const server = await startServer(['--model', guide])
+    t.after(() => server.stop())
+    const args = ['--server', server.baseUrl, '--temperature', '0']
+    assert.equal((await run(args, 'What is svc?')).stdout, `${answer}\n`)
+    const [done] = eventsOf((await run(['guide', 'What is svc?', ...args, '--json'])).stdout).reverse()
+    assert.deepEqual([done?.model, done?.finish_reason], ['guide', 'stop'])
+    const refused = await run(['guide', 'Hi', ...args, '--think'])
+    assert.match(refused.stderr, /does not support thinking/)
+    const hosted = await svcInTurn(['run', 'guide', 'Hi', ...args, '--seed', '1'], {
+      cwd: folder,
+      env: {SVC_INFERENCE_PROFILE: 'cloud_openai_compatible'},
+    })
+    assert.match(hosted.stderr, /does not accept seed by the OpenAI API/)
+    const named = await svcInTurn(['run', 'guide', 'What is svc?', ...args], {
+      cwd: folder,
+      env: {SVC_INFERENCE_PROFILE: 'cloud_openai_compatible'},
+    })
+    assert.equal(named.stdout, `${answer}\n`)
+  })
+})
+
+describe('svc run with a model that is not on this machine', () => {
+  const id = 'acme/llama'
+  const machine = async (t: TestContext) => {
+    const files = {...tinyModelFiles({layout: 'single'}), 'chat_template.jinja': template}
+    const hub = await startHub(t, {
+      [id]: {commit: 'a'.repeat(40), revisions: ['main'], files, large: ['model.safetensors']},
+      'acme/whisper': {
+        commit: 'b'.repeat(40),
+        revisions: ['main'],
+        files: {'config.json': '{"model_type": "whisper"}', 'tokenizer.json': '{}', 'model.safetensors': 'x'},
+      },
+    })
+    const cwd = await temporaryFolder(t)
+    const env = {HOME: cwd, HF_HOME: join(cwd, 'hf'), HF_ENDPOINT: hub.endpoint, SVC_THREADS: '1'}
+    const run = (...args: string[]) => svcInTurn(['run', ...args], {cwd, env})
+    return {hub, cwd, env, run, repository: join(cwd, 'hf/hub/models--acme--llama')}
+  }
+  const args = [id, 'Hi', '--max-tokens', '2']
+
+  it('downloads it only if that is confirmed', async (t) => {
+    const {hub, run, repository} = await machine(t)
+    const refused = await run(...args)
+    assert.match(refused.stderr, /The download of acme\/llama, 0\.\d MB, was not confirmed\..*--yes/s)
+    assert.deepEqual([refused.exitCode, existsSync(repository)], [2, false])
+    const offline = await run(...args, '--yes', '--offline')
+    assert.match(offline.stderr, /acme\/llama is not in the local cache, and --offline disables downloads/)
+    const speech = await run('acme/whisper', 'Hi', '--yes')
+    assert.match(speech.stderr, /whisper/)
+    assert.equal(speech.exitCode, 1, speech.stderr)
+    const {stderr, exitCode} = await run(...args, '--yes')
+    assert.match(stderr, /Downloading acme\/llama, 0\.\d MB\./)
+    assert.equal(exitCode, 0, stderr)
+    const requests = hub.requests.length
+    assert.equal((await run(...args)).exitCode, 0)
+    assert.equal(hub.requests.length, requests)
+  })
+
+  it('asks on a terminal', {skip: skipWithoutProgram('script')}, async (t) => {
+    const {cwd, env, repository} = await machine(t)
+    for (const [typed, isDownloaded] of [
+      ['n', false],
+      ['y', true],
+    ] as const) {
+      const terminal = svcOnTerminal(t, ['run', ...args], {cwd, env, columns: 120})
+      await terminal.shows(/acme\/llama is not on this machine\. Download it, 0\.\d MB\? \[y\/N\] /)
+      terminal.type(`${typed}\r`)
+      const {exitCode, output} = await terminal.ended
+      assert.deepEqual([exitCode, existsSync(repository)], [isDownloaded ? 0 : 2, isDownloaded], output)
+    }
+  })
+})
+
+describe('svc run on a terminal', {skip: skipWithoutProgram('script')}, () => {
+  const home = suiteFolder()
+  const start = (t: TestContext, ...args: string[]) =>
+    svcOnTerminal(t, ['run', ...args, '--threads', '1'], {cwd: folder, env: {HOME: home}, columns: 120})
+  /** What is on the screen since something was typed, without the control characters of the line editor. */
+  const screen = (terminal: Terminal) => stripVTControlCharacters(terminal.shown()).replaceAll('\r', '')
+  const shows = (terminal: Terminal, ...expected: (string | RegExp)[]) =>
+    until(
+      () =>
+        expected.every((each) =>
+          typeof each === 'string' ? screen(terminal).includes(each) : each.test(screen(terminal)),
+        ),
+      () => `${expected.join(', ')}: ${screen(terminal)}`,
+    )
+  /** Types a line, and waits until texts and then the prompt are shown. */
+  const enter = async (terminal: Terminal, text: string, ...expected: (string | RegExp)[]) => {
+    terminal.type(`${text}\r`)
+    await shows(terminal, ...expected, />>> $/)
+  }
+  const open = async (t: TestContext, ...args: string[]) => {
+    const terminal = start(t, ...args)
+    await shows(terminal, />>> $/)
+    return terminal
+  }
+  const saved = async (name: string) =>
+    JSON.parse(await readFile(join(home, '.local/share/svc/conversations', `${name}.json`), 'utf8')) as ConversationV1
+  const bye = async (terminal: Terminal, keys = '/bye\r') => {
+    terminal.type(keys)
+    const {exitCode, output} = await terminal.ended
+    assert.equal(exitCode, 0, output)
+  }
+
+  it('keeps the conversation, its settings and the lines that were typed', async (t) => {
+    const terminal = await open(t, guide, '--temperature', '0', '--stats')
+    await enter(terminal, 'What is svc?', 'memory')
+    assert.ok(screen(terminal).includes(`\n${answer}\n`), screen(terminal))
+    for (const line of ['"""', 'How do I get']) {
+      terminal.type(`${line}\r`)
+      await shows(terminal, /\.\.\. $/)
+    }
+    await enter(terminal, 'subtitles?"""', 'memory')
+    const [, prompted, cached] = /(\d+) tokens \((\d+) cached\)/.exec(screen(terminal)) ?? []
+    // The first question and its reply are not computed again.
+    assert.ok(Number(cached) >= 40 && Number(prompted) - Number(cached) < 30, screen(terminal))
+    await enter(terminal, '/set system Be brief.', 'System message set.')
+    await enter(terminal, '/set parameter top_p 0.5', 'top_p set to 0.5.')
+    await enter(terminal, '/set parameter top_p 3', 'Cannot set top_p to 3: top_p must be <= 1.')
+    await enter(terminal, '/set paramter top_p 1', 'Unknown command /set paramter. Did you mean /set parameter?')
+    await enter(terminal, '/set format {"enum": ["yes", "no"]}', 'valid for the schema.')
+    await enter(terminal, '/shwo', 'Did you mean /show?')
+    await enter(terminal, '/save trip', 'trip.json')
+    await enter(terminal, 'Is it?', /^"(yes|no)"$/m)
+    await enter(terminal, '/load trop', 'There is no conversation trop', 'Did you mean trip?')
+    await enter(terminal, '/load trip', 'Loaded trip, 5 messages.')
+    await enter(terminal, '/show', /^messages +5$/m, /^system +Be brief\.$/m, /^top_p +0\.5$/m)
+    await enter(terminal, '/clear', 'Messages cleared.')
+    await enter(terminal, '/show', /^messages +1$/m)
+    await bye(terminal)
+    const {model, messages, parameters, format} = await saved('trip')
+    assert.deepEqual([model, parameters, format], [guide, {temperature: 0, top_p: 0.5}, {enum: ['yes', 'no']}])
+    assert.deepEqual(
+      messages.map(({role}) => role),
+      ['system', 'user', 'assistant', 'user', 'assistant'],
+    )
+    assert.deepEqual([messages[0]?.content, messages[3]?.content], ['Be brief.', 'How do I get\nsubtitles?'])
+    const files = [join(home, '.local/share/svc/conversations/trip.json'), join(home, '.local/state/svc/chat-history')]
+    for (const file of files) assert.equal((await stat(file)).mode & 0o777, 0o600, file)
+    const next = await open(t, guide)
+    next.type('\u001b[A'.repeat(5))
+    await shows(next, /\/load trip$/)
+    await bye(next, '\u0003\u0004')
+  })
+
+  it('stops a reply on Ctrl-C, and leaves on Ctrl-C if the line is empty', async (t) => {
+    const terminal = await open(t, 'tiny', '--seed', '1', '--no-history')
+    terminal.type('Go on\r')
+    await until(
+      () => screen(terminal).length > 30,
+      () => screen(terminal),
+    )
+    // What is typed during a reply is kept for the next line.
+    terminal.type('/save partial\u0003')
+    await shows(terminal, />>> \/save partial$/)
+    await enter(terminal, '', 'partial.json')
+    const {messages} = await saved('partial')
+    assert.deepEqual(
+      messages.map(({role}) => role),
+      ['user', 'assistant'],
+    )
+    assert.notEqual(messages[1]?.content, '')
+    // Lines that are pasted are one message.
+    terminal.type('\u001b[200~/set system a\rb\u001b[201~')
+    await shows(terminal, /b$/)
+    await enter(terminal, '', 'System message set.')
+    await enter(terminal, '/save pasted', 'pasted.json')
+    assert.equal((await saved('pasted')).messages[0]?.content, 'a\nb')
+    terminal.type('half a line\u0003')
+    await shows(terminal, '^C', />>> $/)
+    await bye(terminal, '\u0003')
+    const history = join(home, '.local/state/svc/chat-history')
+    assert.ok(!existsSync(history) || !(await readFile(history, 'utf8')).includes('partial'))
+  })
+
+  it('keeps an earlier conversation if it is killed while it saves', async (t) => {
+    const command = `echo $$ > pid; exec ${process.execPath} ${svcBinary} run tiny --threads 1`
+    const terminal = startTerminal(t, command, {cwd: folder, env: {HOME: home}})
+    await shows(terminal, />>> $/)
+    await enter(terminal, '/set system first', 'System message set.')
+    await enter(terminal, '/save kept', 'kept.json')
+    await enter(terminal, `/set system ${'x'.repeat(1000)}`, 'System message set.')
+    terminal.type('/save kept\r')
+    process.kill(Number(await readFile(join(folder, 'pid'), 'utf8')), 'SIGKILL')
+    await terminal.ended
+    assert.match((await saved('kept')).messages[0]?.content ?? '', /^(first|x{1000})$/)
+  })
+})
