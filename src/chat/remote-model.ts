@@ -1,12 +1,5 @@
 import {SvcError} from '../errors/index.js'
-import {
-  chat,
-  completionModel,
-  defaultGenerationLimits,
-  type InferenceEndpoint,
-  inferenceClient,
-  isLocalServer,
-} from '../inference-client/index.js'
+import type {InferenceEndpoint} from '../inference-client/index.js'
 import type {ChatModel} from './chat-model.js'
 import type {Conversation} from './conversation.js'
 
@@ -26,6 +19,9 @@ export async function remoteModel(
   named: string | undefined,
   signal: AbortSignal,
 ): Promise<ChatModel> {
+  const {chat, completionModel, defaultGenerationLimits, inferenceClient, isLocalServer} = await import(
+    '../inference-client/index.js'
+  )
   const {baseUrl: url, profile} = endpoint
   const client = inferenceClient(endpoint, {attempts: 1, idleTimeoutMs})
   const name =

@@ -9,6 +9,9 @@ interface LineReaderOptions {
   signal: AbortSignal
 }
 
+/** Number of lines of a file or a pipe that are read before they are wanted. */
+const mostWaiting = 1000
+
 /** Terminals mark pasted text between these modes. */
 const markPastes = '\x1b[?2004h'
 const unmarkPastes = '\x1b[?2004l'
@@ -64,6 +67,7 @@ export class LineReader {
       // The line may have been begun during the work.
       if (isWaiting) this.#lines.prompt(true)
     }
+    if (isWaiting && !this.isTerminal && !this.#isClosed) this.#lines.resume()
     if (isWaiting && !this.#isClosed)
       await new Promise<void>((resolve) => {
         this.#wake = resolve
@@ -104,6 +108,7 @@ export class LineReader {
     this.#pasted = []
     for (const each of whole.split('\n')) this.#history?.add(each)
     this.#typed.push(whole)
+    if (!this.isTerminal && this.#typed.length >= mostWaiting) this.#lines.pause()
     this.#wake()
   }
 

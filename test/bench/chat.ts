@@ -23,14 +23,15 @@ const shape: Shape = {
 const prompt = 'Why is the sky blue, and why is it red when the sun sets in the evening?'
 const svc = join(packageRoot, 'bin', 'svc.js')
 
-/** Prints the first token of a GGUF model by node-llama-cpp, which a folder has. */
-const peerProgram = `import {getLlama, LlamaCompletion} from 'node-llama-cpp'
-const [file, prompt, threads] = process.argv.slice(2)
+/** Prints the first token of a GGUF model, after a number of tokens, by node-llama-cpp. */
+const peerProgram = `import {getLlama} from 'node-llama-cpp'
+const [file, count, threads] = process.argv.slice(2)
 const llama = await getLlama({gpu: false, build: 'never', logLevel: 'error'})
 const model = await llama.loadModel({modelPath: file})
 const context = await model.createContext({contextSize: 512, threads: Number(threads)})
 const sequence = context.getSequence()
-for await (const token of sequence.evaluate(model.tokenize(prompt), {temperature: 0})) {
+const tokens = Array.from({length: Number(count)}, (_, i) => 100 + i)
+for await (const token of sequence.evaluate(tokens, {temperature: 0, yieldEogToken: true})) {
   process.stdout.write(String(token))
   break
 }
@@ -38,8 +39,8 @@ process.exit(0)
 `
 
 /**
- * Time of `svc run` until its first token, from the start of the process, compared with loading and prefill alone; and with
- * node-llama-cpp, if `SVC_BENCH_NODE_LLAMA_CPP` names a folder in which it is installed. Weights are random, of 32 bits. Also
+ * Time from the start of `svc run` until its first token, compared with loading and prefill alone. It is also compared with
+ * node-llama-cpp, if `SVC_BENCH_NODE_LLAMA_CPP` names a folder that has it. Weights are random, of 32 bits. Also measures
  * `svc list` with 200 models, compared with `svc --help`.
  */
 export async function chat() {
@@ -75,7 +76,7 @@ export async function chat() {
       const other =
         peer === undefined
           ? undefined
-          : await firstOutput([join(peer, 'first-token.mjs'), gguf, prompt, '1'], {cwd: peer, env})
+          : await firstOutput([join(peer, 'first-token.mjs'), gguf, String(prompt.length), '1'], {cwd: peer, env})
       if (i < 0) continue
       firsts.push(first)
       bases.push(base)
