@@ -25,7 +25,7 @@ export default class Generate extends LanguageModelCommand<typeof Generate> {
   static override summary = 'Generate text from a prompt.'
   static override description =
     `The model directory contains config.json, tokenizer.json and safetensors shards, as produced by training or downloaded
-from Hugging Face. No export or conversion is needed. The text is printed as it is generated. Without --model, the only
+from Hugging Face. A GGUF file is a model by itself. No export or conversion is needed. The text is printed as it is generated. Without --model, the only
 model in models/, runs/ and the local Hugging Face cache is used; if there is none, the included guide, which answers
 questions about svc.
 

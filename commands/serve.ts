@@ -31,7 +31,7 @@ export default class Serve extends SpeechCommand<typeof Serve> {
   static override summary = 'Serve a model to Ollama and OpenAI clients.'
   static override description =
     `A run directory contains an adapter and its manifest; its base model is in the same directory or at the path in the
-manifest. A model directory contains a complete model. No export or conversion is needed. Without --model, the only model
+manifest. A model directory contains a complete model, and so does a GGUF file. No export or conversion is needed. Without --model, the only model
 in models/, runs/ and the local Hugging Face cache is served; if there is none, the included guide.
 
 Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the

@@ -84,7 +84,7 @@ export abstract class HubCommand<T extends typeof Command = typeof Command> exte
   ): Promise<DownloadedModel> {
     const {isLanguageModel, languageModelTypes} = await import('../llm/index.js')
     const {isSpeechModel, speechModelId, speechModelTypes} = await import('../speech/index.js')
-    const {defaultRevision, foreignFormat, languageModelFiles, oneFile, parseModelName, speechModelFiles} =
+    const {defaultRevision, foreignFormat, ggufModels, languageModelFiles, oneFile, parseModelName, speechModelFiles} =
       await import('../weights/index.js')
     const {file, revision = defaultRevision, ...typed} = parseModelName(name)
     const id = speechModelId(typed.id)
@@ -97,6 +97,7 @@ export abstract class HubCommand<T extends typeof Command = typeof Command> exte
       if (isLanguageModel(config)) return languageModelFiles(id, names)
       if (isSpeechModel(config) && only === undefined) return speechModelFiles(names)
       const {model_type: type} = config
+      if (type === undefined && ggufModels(names).length > 0) return languageModelFiles(id, names)
       if (type === undefined) throw foreignFormat(id, names) ?? new SvcError('hub_files_missing', {id})
       const known = [...languageModelTypes, ...(only === undefined ? speechModelTypes : [])]
       throw new SvcError('model_family_unknown', {file: `config.json of ${id}`, family: String(type), known})

@@ -4,14 +4,15 @@ import {inGroup} from './flag-groups.js'
 /** The language model of a command that has no default. */
 export const modelFlag = Flags.string({
   char: 'm',
-  description: 'Run directory, model directory, or id (owner/name) of a model in the local Hugging Face cache.',
+  description:
+    'Run directory, model directory, GGUF file, or id (owner/name) of a model in the local Hugging Face cache.',
   helpValue: 'MODEL',
   required: true,
 })
 
 /** The language or speech model that a command describes. */
 export const installedModelArg = Args.string({
-  description: 'Directory, whisper.cpp file or name of a model on this machine.',
+  description: 'Directory, GGUF or whisper.cpp file, or name of a model on this machine.',
   required: true,
 })
 
@@ -25,7 +26,7 @@ export const ignoreConfigKeyFlag = Flags.string({
 /** The base model of a run directory. */
 export const baseFlags = {
   base: Flags.string({
-    description: 'Base model directory. (default: the one in the manifest)',
+    description: 'Base model directory or GGUF file. (default: the one in the manifest)',
     helpValue: 'DIR',
   }),
   'no-adapter': Flags.boolean({

@@ -2,7 +2,8 @@ import {readdir, stat} from 'node:fs/promises'
 import {join, resolve} from 'node:path'
 import {cwd} from 'node:process'
 import type {ListV1} from '../contracts/index.js'
-import {modelKind} from './model-kind.js'
+import {isFolder} from '../files/index.js'
+import {fileKind, modelKind} from './model-kind.js'
 import {age} from './orch-text.js'
 import {megabytes} from './progress.js'
 import {formatTable, type TableView, wide, wrapped} from './table.js'
@@ -14,7 +15,7 @@ export async function listModels(root: string, cacheFolder: string): Promise<Row
   const {listCachedModels} = await import('../weights/index.js')
   const {findWorkspaceModels} = await import('../llm/index.js')
   const cached = (await listCachedModels(cacheFolder)).map(async ({name, commit, file, path, bytes, modifiedMs}) => {
-    const kind = commit === undefined ? 'partial' : file === undefined ? await modelKind(path) : 'speech'
+    const kind = commit === undefined ? 'partial' : file === undefined ? await modelKind(path) : fileKind(file)
     return {name, kind, bytes, modified_at_ms: modifiedMs, commit: commit ?? null, path} satisfies Row
   })
   const local = (await findWorkspaceModels(root, cwd())).map(async (name) => {
@@ -24,11 +25,12 @@ export async function listModels(root: string, cacheFolder: string): Promise<Row
   return Promise.all([...local, ...cached])
 }
 
-/** Size of the files in a directory, and the time of the last change. */
-async function sizeOf(folder: string): Promise<Pick<Row, 'bytes' | 'modified_at_ms'>> {
-  const names = await readdir(folder)
+/** Size of the files in a directory, or of a GGUF model, and the time of the last change. */
+async function sizeOf(place: string): Promise<Pick<Row, 'bytes' | 'modified_at_ms'>> {
+  const {ggufParts} = await import('../weights/index.js')
+  const paths = (await isFolder(place)) ? (await readdir(place)).map((name) => join(place, name)) : ggufParts(place)
   // A link can be dangling.
-  const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
+  const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)))
   const files = found.filter((each) => each !== undefined).filter((each) => each.isFile())
   return {
     bytes: files.reduce((sum, {size}) => sum + size, 0),

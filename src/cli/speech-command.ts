@@ -354,15 +354,21 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
 
   /** Finds a language or speech model on this machine. @throws model_not_found */
   protected async findAnyModel(model: string): Promise<ModelPlace> {
-    const {defaultRevision, parseModelName, snapshotPlace} = await import('../weights/index.js')
+    const {defaultRevision, ggufModelName, isGgufName, parseModelName, snapshotPlace} = await import(
+      '../weights/index.js'
+    )
     const {isLanguageModelFolder} = await import('../llm/index.js')
     const path = resolve(cwd(), model)
     const name = basename(path)
+    if (isGgufName(path) && existsSync(path))
+      return {kind: 'language', model: path, folder: path, name: ggufModelName(path)}
     if ((await isFolder(path)) && (await isLanguageModelFolder(path)))
       return {kind: 'language', model: path, folder: path, name}
-    const {id, revision = defaultRevision} = parseModelName(model)
+    const {id, file, revision = defaultRevision} = parseModelName(model)
     const snapshot = await snapshotPlace(id, revision, await this.cacheFolder())
-    if (snapshot !== undefined && (await isLanguageModelFolder(snapshot)))
+    const isPulled = file === undefined ? isLanguageModelFolder : (folder: string) => existsSync(join(folder, file))
+    const isText = file === undefined || isGgufName(file)
+    if (isText && snapshot !== undefined && (await isPulled(snapshot)))
       return {kind: 'language', model, folder: snapshot, name: model}
     const found = await this.findModel(model)
     if (found !== undefined) return {kind: 'speech', model: found.path, folder: found.path, name: found.name}

@@ -728,6 +728,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The report of the training run has the status fail: training damaged other abilities of the model.',
     {file: 'runs/r7/collateral_damage_report.json'},
   ],
+  gguf_invalid: [
+    'A copy or a download of the file was interrupted, or the program that wrote it has a fault.',
+    {file: 'models/mine.gguf', reason: 'it ends at byte 4096, within its header'},
+  ],
+  gguf_unsupported: [
+    'GGUF files can contain many types of weights, and tensors of many architectures. svc reads those in the guide "Models".',
+    {file: 'models/mine.gguf', feature: 'the type IQ2_XXS (tensor blk.0.attn_q.weight)'},
+  ],
+  gguf_several: [
+    'Repositories of GGUF files contain the same model with several types of weights, and each file is a model.',
+    {path: 'models/mine', files: ['models/mine/mine-q8_0.gguf', 'models/mine/mine-q4_k_m.gguf']},
+  ],
   safetensors_invalid: [
     'The file is damaged, or was not copied or downloaded completely.',
     {

@@ -187,7 +187,7 @@ class LayerBuilder {
   head(x: Value, rowMask: Value | undefined): {logits: Value; ofWeights: Value} {
     const {vocabSize, hiddenSize, tensors} = this.#spec
     const shape = [vocabSize, hiddenSize] as const
-    const ofWeights = this.#weights.multiply(x, tensors.head, shape)
+    const ofWeights = this.#weights.multiply(x, tensors.head, shape, 2)
     const targets = [tensors.head, tensors.embedding, 'lm_head.weight']
     return {logits: this.#adapted(ofWeights, x, shape, rowMask, targets), ofWeights}
   }

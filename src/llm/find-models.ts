@@ -1,6 +1,15 @@
+import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
 import {join, relative, sep} from 'node:path'
-import {cachedModels, defaultRevision, hasAdapter, hasShards, readJsonObject, snapshotPlace} from '../weights/index.js'
+import {
+  cachedModels,
+  defaultRevision,
+  ggufModels,
+  hasAdapter,
+  hasShards,
+  readJsonObject,
+  snapshotPlace,
+} from '../weights/index.js'
 import {isLanguageModel} from './families/index.js'
 
 /** Folders of a workspace whose subfolders are searched for models. */
@@ -22,12 +31,17 @@ export async function findLanguageModels({root, cwd, cacheFolder}: {root: string
 
 /** The models of a workspace: paths relative to `cwd`. */
 export async function findWorkspaceModels(root: string, cwd: string): Promise<string[]> {
-  const folders = await Promise.all(modelFolders.map((name) => subfolders(join(root, name))))
-  const local: string[] = []
-  for (const folder of folders.flat())
+  const places = modelFolders.map((name) => join(root, name))
+  const files = (await Promise.all(places.map(ggufFiles))).flat()
+  const folders = (await Promise.all(places.map(subfolders))).flat()
+  const local = files.map((file) => asPath(relative(cwd, file)))
+  for (const folder of folders)
     if ((await isRun(folder)) || (await isModel(folder))) local.push(asPath(relative(cwd, folder)))
   return local.sort()
 }
+
+const ggufFiles = async (folder: string): Promise<string[]> =>
+  ggufModels(await readdir(folder).catch(() => [])).map((name) => join(folder, name))
 
 const subfolders = async (folder: string): Promise<string[]> =>
   (await readdir(folder, {withFileTypes: true}).catch(() => []))
@@ -40,11 +54,15 @@ const isDescribed = async (folder: string): Promise<boolean> =>
   isLanguageModel(await readJsonObject(join(folder, 'config.json')).catch(() => ({})))
 
 const isModel = async (folder: string): Promise<boolean> =>
-  (await isDescribed(folder)) && hasShards(folder).catch(() => false)
+  (await isOnlyGguf(folder)) || ((await isDescribed(folder)) && hasShards(folder).catch(() => false))
+
+/** Whether a folder has one GGUF model, and no configuration. */
+const isOnlyGguf = async (folder: string): Promise<boolean> =>
+  !existsSync(join(folder, 'config.json')) && (await ggufFiles(folder)).length === 1
 
 /** Whether a directory is that of a language model, even if its weights are missing. */
 export const isLanguageModelFolder = async (folder: string): Promise<boolean> =>
-  (await isRun(folder)) || isDescribed(folder)
+  (await isRun(folder)) || (await isDescribed(folder)) || isOnlyGguf(folder)
 
 /** A path that cannot be taken for an id. */
 const asPath = (path: string): string => (path.startsWith('..') ? path : `.${sep}${path}`)

@@ -1,7 +1,15 @@
 import {relative} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../onnx/index.js'
-import {type Adapter, commonFolder, type LoraDelta, type TensorEntry, type TensorMap} from '../weights/index.js'
+import {
+  type Adapter,
+  commonFolder,
+  elements,
+  isBlockEntry,
+  type LoraDelta,
+  type TensorEntry,
+  type TensorMap,
+} from '../weights/index.js'
 import {weightDtypes} from './spec.js'
 
 const dataTypes: ReadonlyMap<string, DataType> = new Map([
@@ -35,6 +43,7 @@ export class Initializers {
   readonly #tensors: TensorMap
   readonly #deltas: Map<string, LoraDelta>
   readonly #made = new Map<TensorEntry, Value>()
+  readonly #externals = new Map<string, Value>()
   readonly #products: ByteProducts
 
   constructor(graph: GraphBuilder, tensors: TensorMap, adapter: Adapter | undefined) {
@@ -49,21 +58,25 @@ export class Initializers {
 
   /** A tensor as 32-bit floats. @throws tensor_missing, tensor_shape, tensor_dtype */
   get(name: string, shape: readonly number[]): Value {
-    return this.#make(name, this.#find(name, shape))
+    const entry = this.#find(name, shape)
+    const stored = this.#tensors.get(`${name}.stored`)
+    if (stored === undefined) return this.#make(name, entry)
+    return this.#once(entry, () => this.#weightsOf(this.#copy(stored), stored, undefined, shape))
   }
 
   /**
    * x W^T with W `[out, in]` as in the shard, or its quantised copy if there is one.
+   * @param rank number of dimensions of x
    * @throws tensor_missing, tensor_shape, tensor_dtype
    */
-  multiply(x: Value, name: string, shape: readonly [out: number, input: number]): Value {
+  multiply(x: Value, name: string, shape: readonly [out: number, input: number], rank: 2 | 3 = 3): Value {
     this.#find(name, shape)
     const columns = this.#tensors.get(`${name}.columns`)
     if (columns !== undefined) return this.#multiplyColumns(x, columns)
     const blocks = this.#tensors.get(`${name}.blocks`)
-    if (blocks !== undefined) return this.#multiplyBlocks(x, blocks, 8, shape)
+    if (blocks !== undefined) return this.#multiplyBlocks(x, blocks, 8, shape, rank)
     const nibbles = this.#tensors.get(`${name}.nibbles`)
-    if (nibbles !== undefined) return this.#multiplyBlocks(x, nibbles, 4, shape)
+    if (nibbles !== undefined) return this.#multiplyBlocks(x, nibbles, 4, shape, rank)
     return this.#graph.contrib('FusedMatMul', [x, this.get(name, shape)], {transB: 1})
   }
 
@@ -75,7 +88,7 @@ export class Initializers {
   rows(indexes: Value, name: string, shape: readonly [rows: number, size: number]): Value {
     const graph = this.#graph
     const entry = this.#find(name, shape)
-    const blocks = this.#tensors.get(`${name}.blocks`)
+    const blocks = this.#blocksOf(name)
     if (blocks !== undefined) return this.#rowsOfBlocks(indexes, blocks, shape)
     const found = graph.node('Gather', [this.#external(`${name}.rows`, entry, typeOf(entry)), indexes], {axis: 0})
     return entry.dtype === 'F32' ? found : graph.node('Cast', [found], {to: float32})
@@ -91,10 +104,18 @@ export class Initializers {
     const graph = this.#graph
     const entry = this.#tensors.get(name)
     if (entry === undefined || !quantizedKinds.some((kind) => this.#tensors.has(`${name}.${kind}`))) return undefined
-    const found = graph.node('Gather', [this.#external(`${name}.exact`, entry, typeOf(entry)), indexes], {axis: 0})
-    const rows = entry.dtype === 'F32' ? found : graph.node('Cast', [found], {to: float32})
+    const rows = this.#exactRows(indexes, name, entry)
     const product = graph.node('MatMul', [rows, graph.node('Unsqueeze', [x, graph.integers(2)])])
     return graph.node('Squeeze', [product, graph.integers(2)])
+  }
+
+  #exactRows(indexes: Value, name: string, entry: TensorEntry): Value {
+    const graph = this.#graph
+    const [rows = 0, size = 0] = entry.shape
+    const blocks = isBlockEntry(entry) ? this.#blocksOf(name) : undefined
+    if (blocks !== undefined) return this.#rowsOfBlocks(indexes, blocks, [rows, size])
+    const found = graph.node('Gather', [this.#external(`${name}.exact`, entry, typeOf(entry)), indexes], {axis: 0})
+    return entry.dtype === 'F32' ? found : graph.node('Cast', [found], {to: float32})
   }
 
   /**
@@ -130,7 +151,7 @@ export class Initializers {
       const files = [...new Set([...this.#tensors.values()].map(({file}) => file))]
       throw new SvcError('tensor_missing', {tensor: name, files})
     }
-    typeOf(entry)
+    if (!isBlockEntry(entry)) typeOf(entry)
     if (!sameShape(entry.shape, shape))
       throw new SvcError('tensor_shape', {tensor: name, file: entry.file, found: entry.shape, expected: shape})
     return entry
@@ -140,8 +161,20 @@ export class Initializers {
     const type = typeOf(entry)
     return this.#once(entry, () => {
       const value = this.#external(name, entry, type)
-      return type === 'float32' ? value : this.#graph.node('Cast', [value], {to: float32})
+      return this.#inOrder(entry, type === 'float32' ? value : this.#graph.node('Cast', [value], {to: float32}))
     })
+  }
+
+  /** Orders alternating rows as transformers does. The session computes this once, when it is opened. */
+  #inOrder({headRows, shape}: TensorEntry, value: Value): Value {
+    if (headRows === undefined) return value
+    const graph = this.#graph
+    const [rows = 0] = shape
+    const pairs = graph.node('Reshape', [
+      value,
+      graph.integers(rows / headRows, headRows / 2, 2, elements(shape) / rows),
+    ])
+    return graph.node('Reshape', [graph.node('Transpose', [pairs], {perm: [0n, 2n, 1n, 3n]}), graph.integers(...shape)])
   }
 
   #once(entry: TensorEntry, make: () => Value): Value {
@@ -167,22 +200,59 @@ export class Initializers {
     return this.#products.multiply(x, this.#copy(columns), this.#copy(this.#scaleOf(columns)))
   }
 
-  #multiplyBlocks(x: Value, blocks: TensorEntry, bits: 4 | 8, [out, input]: readonly [number, number]): Value {
+  /** The integers of 8 bits of a matrix, for products or for 32-bit floats. */
+  #blocksOf(name: string): TensorEntry | undefined {
+    return this.#tensors.get(`${name}.blocks`) ?? this.#tensors.get(`${name}.stored`)
+  }
+
+  #multiplyBlocks(
+    x: Value,
+    blocks: TensorEntry,
+    bits: 4 | 8,
+    [out, input]: readonly [number, number],
+    rank: 2 | 3,
+  ): Value {
+    const graph = this.#graph
     const size = ((blocks.shape[2] ?? 0) * 8) / bits
     const attributes = {K: input, N: out, bits, block_size: size, accuracy_level: 4}
     const scales = this.#copy(this.#scaleOf(blocks))
-    return this.#graph.contrib('MatMulNBits', [x, this.#copy(blocks), scales], attributes)
+    const product = graph.contrib('MatMulNBits', [x, this.#copy(blocks), scales], attributes)
+    const offsets = this.#tensors.get(`${blocks.name}_offset`)
+    if (offsets === undefined) return product
+    // An offset is added to each weight of a block, so it is multiplied by the sum of the inputs of the block.
+    const count = input / size
+    const parts = graph.node('Reshape', [x, graph.integers(...(rank === 2 ? [0] : [0, 0]), count, size)])
+    const sums = graph.node('ReduceSum', [parts, graph.integers(-1)], {keepdims: 0})
+    const added = this.#external(offsets.name, offsets, 'float32', [out, count])
+    return graph.node('Add', [product, graph.contrib('FusedMatMul', [sums, added], {transB: 1})])
   }
 
   #rowsOfBlocks(indexes: Value, blocks: TensorEntry, [rows, size]: readonly [number, number]): Value {
+    const found = this.#graph.node('Gather', [this.#copy(blocks), indexes], {axis: 0})
+    return this.#weightsOf(found, blocks, indexes, [rows, size])
+  }
+
+  /**
+   * The weights that integers stand for.
+   * @param values of complete rows of blocks
+   * @param indexes of the rows; undefined for all of them
+   * @param shape of the matrix
+   */
+  #weightsOf(values: Value, blocks: TensorEntry, indexes: Value | undefined, shape: readonly number[]): Value {
     const graph = this.#graph
-    const scaleEntry = this.#scaleOf(blocks)
+    const [rows = 0, size = 0] = shape
     const count = size / (blocks.shape[2] ?? size)
-    const scales = this.#external(`${scaleEntry.name}.rows`, scaleEntry, 'float32', [rows, count, 1])
-    const found = graph.node('Cast', [graph.node('Gather', [this.#copy(blocks), indexes], {axis: 0})], {to: float32})
-    const centred = graph.node('Sub', [found, this.#graph.number(zero)])
-    const values = graph.node('Mul', [centred, graph.node('Gather', [scales, indexes], {axis: 0})])
-    return graph.node('Reshape', [values, graph.integers(0, 0, size)])
+    const factors = (entry: TensorEntry) => {
+      const name = `${entry.name}.rows`
+      const all = this.#externals.get(name) ?? this.#external(name, entry, 'float32', [rows, count, 1])
+      this.#externals.set(name, all)
+      return indexes === undefined ? all : graph.node('Gather', [all, indexes], {axis: 0})
+    }
+    const centred = graph.node('Sub', [graph.node('Cast', [values], {to: float32}), graph.number(zero)])
+    const scaled = graph.node('Mul', [centred, factors(this.#scaleOf(blocks))])
+    const offsets = this.#tensors.get(`${blocks.name}_offset`)
+    const weights = offsets === undefined ? scaled : graph.node('Add', [scaled, factors(offsets)])
+    return graph.node('Reshape', [weights, graph.integers(...(indexes === undefined ? [rows] : [0, 0]), size)])
   }
 }
 

@@ -2,7 +2,14 @@ import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {isErrorOf, SvcError} from '../errors/index.js'
 import {obtainableMemory} from '../onnx/index.js'
-import {openRunDirectory, type RunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
+import {
+  elements,
+  isBlockEntry,
+  openRunDirectory,
+  type RunDirectory,
+  type RunLookup,
+  type TensorMap,
+} from '../weights/index.js'
 import {abilitiesOf, capabilitiesOf} from './abilities.js'
 import {buildDecoderGraph} from './decoder-graph.js'
 import {readDecoderSpec} from './families/index.js'
@@ -62,7 +69,7 @@ export async function inspectModel(
   }
   const directory = await attempt(() => openRunDirectory(model, lookup))
   if (directory === undefined) return {...unknown, problems}
-  const declared = await attempt(() => readJsonObject(directory.config))
+  const declared = await attempt(() => directory.readConfig())
   const config: Readonly<Record<string, unknown>> = {
     ...declared,
     ...(directory.untied ? {tie_word_embeddings: false} : {}),
@@ -71,7 +78,7 @@ export async function inspectModel(
   const text = declared && (await attempt(() => readModelText(directory, config)))
   if (text?.template?.error !== undefined) problems.push(text.template.error)
   const {tensors, adapter} = directory
-  if (spec !== undefined) await attempt(() => buildDecoderGraph(spec, tensors, adapter, shortContext))
+  if (spec !== undefined) await attempt(() => buildDecoderGraph(spec, asFloats(tensors), adapter, shortContext))
   const described = spec && (await attempt(() => describeModel(directory, spec)))
   const {parameterCount} = described ?? {}
   const precisions = (Object.keys(parameterBytes) as Precision[]).map((precision) => {
@@ -90,10 +97,19 @@ export async function inspectModel(
     capabilities: text === undefined || problems.length > 0 ? [] : capabilitiesOf(abilitiesOf(text)),
     precisions: parameterCount === undefined ? [] : precisions,
     precision: precisions.find(({precision}) => precision === chosen)?.fits ? chosen : undefined,
-    license: (await readLicense(directory.path)) ?? (await readLicense(directory.basePath)),
+    license: (await readLicense(directory.path)) ?? (await readLicense(directory.basePath)) ?? directory.licenseName,
     problems,
   }
 }
+
+/** The graph that is only built needs no integers of GGUF files. */
+const asFloats = (tensors: TensorMap): TensorMap =>
+  new Map(
+    [...tensors].map(([name, entry]) => [
+      name,
+      isBlockEntry(entry) ? {...entry, dtype: 'F32', length: 4 * elements(entry.shape)} : entry,
+    ]),
+  )
 
 const unknown: Omit<Inspection, 'problems'> = {
   path: undefined,

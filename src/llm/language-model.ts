@@ -11,7 +11,6 @@ import {
   type QuantizeProgress,
   type RunDirectory,
   type RunLookup,
-  readJsonObject,
   type TensorMap,
 } from '../weights/index.js'
 import {abilitiesOf} from './abilities.js'
@@ -121,7 +120,7 @@ export async function loadLanguageModel(
   } = others
   await requireDevice(device)
   const directory = await openRunDirectory(model, lookup)
-  const declared = await readJsonObject(directory.config)
+  const declared = await directory.readConfig()
   const config = directory.untied ? {...declared, tie_word_embeddings: false} : declared
   const spec = readDecoderSpec(
     config,
@@ -136,15 +135,12 @@ export async function loadLanguageModel(
   const rules = readReplyRules(generation, directory)
   const computeThreads = threads || physicalCores()
   const precision = choosePrecision(requested, tensors, device)
-  const weights =
-    precision === 'f32'
-      ? tensors
-      : await withQuantised(spec, tensors, precision, {
-          folder: derivedFolder(process.env),
-          model: directory.path,
-          threads: computeThreads,
-          onProgress,
-        })
+  const weights = await withQuantised(spec, tensors, precision, {
+    folder: derivedFolder(process.env),
+    model: directory.path,
+    threads: computeThreads,
+    onProgress,
+  })
   const decoder = await openDecoder(spec, weights, {
     contextLength: Math.min(numCtx || defaultContext, spec.contextLength),
     threads: computeThreads,

@@ -9,7 +9,7 @@ import {
   declaredToolTemplate,
   type Tokenizer,
 } from '../text/index.js'
-import {chatmlFormat, noFormat, type RunDirectory, readJsonObject} from '../weights/index.js'
+import {chatmlFormat, noFormat, type RunDirectory} from '../weights/index.js'
 import {type Insertion, readInsertion} from './insertion.js'
 import {type ReplyStyle, readStyle} from './reply/style.js'
 
@@ -33,11 +33,11 @@ export interface ModelText {
  * @throws file_unreadable, model_file_invalid
  */
 export async function readModelText(
-  {tokenizer: file, declarations, promptFormat}: RunDirectory,
+  {tokenizer: file, readTokenizer, declarations, promptFormat}: RunDirectory,
   config: Readonly<Record<string, unknown>>,
   requested?: string,
 ): Promise<ModelText> {
-  const tokenizer = createTokenizer(await readJsonObject(file), declarations.tokenizer, file)
+  const tokenizer = createTokenizer(await readTokenizer(), declarations.tokenizer, file)
   tokenizer.prepare()
   const ends = endTokens(tokenizer, config, declarations.generation)
   const text = {tokenizer, ends, insertion: readInsertion(tokenizer)}

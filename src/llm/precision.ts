@@ -4,6 +4,9 @@ import {
   type CopyOptions,
   columnsCopy,
   elements,
+  exactCopy,
+  hasNibbles,
+  isBlockEntry,
   nibblesCopy,
   type QuantizedCopy,
   type TensorEntry,
@@ -17,11 +20,14 @@ export type Precision = 'f32' | 'w8' | 'w4'
 
 /** Size of the weights from which reading fewer bytes matters. */
 const smallBytes = 100_000_000
+/** Bits of a weight, with its part of the scale, below which 8 bits would be more than the file has. */
+const fewBits = 7
 
 /**
  * Precision of a model. `auto` is w8 for models of 100 MB or more on processors with fast products of bytes. It then
  * reads a quarter of the bytes of f32, and its perplexity differs by less than 1 %. On other processors, it is w8 if
- * the weights do not fit in memory as 32-bit floats. It is w4 if they do not fit as bytes either.
+ * the weights do not fit in memory as 32-bit floats. It is w4 if they do not fit as bytes either, and for GGUF files whose
+ * integers have less than 8 bits.
  * @param memory bytes
  */
 export function choosePrecision(
@@ -35,7 +41,7 @@ export function choosePrecision(
   const bytes = entries.reduce((sum, {length}) => sum + length, 0)
   if (bytes < smallBytes || device !== 'cpu') return 'f32'
   const weights = entries.reduce((sum, {shape}) => sum + elements(shape), 0)
-  if (weights > memory) return 'w4'
+  if (weights > memory || (entries.some(isBlockEntry) && 8 * bytes < fewBits * weights)) return 'w4'
   return hasByteProducts() || 4 * weights > memory ? 'w8' : 'f32'
 }
 
@@ -65,31 +71,48 @@ export const nibbleScheme: NibbleScheme = {block: 32, downBits: 8}
  * down projections have 4 bits and one scale per block. The head, which decides between many similar rows, has 8 bits
  * and one scale per block, and shares its bytes with a tied embedding. The former have 7 bits where products of 8 bits
  * saturate.
+ *
+ * The integers of a GGUF file are copied without rounding. For f32, and for the embedding and the head, the copies have
+ * 8 bits. For w4, integers of 4 bits keep their size, and the others have 8 bits.
  * @throws cache_unwritable, quantisation_failed
  */
-export function withQuantised(
+export async function withQuantised(
   spec: DecoderSpec,
   tensors: TensorMap,
-  precision: 'w8' | 'w4',
+  precision: Precision,
   options: Omit<CopyOptions, 'recipe'>,
   {block, downBits} = nibbleScheme,
 ): Promise<TensorMap> {
   const most = largestWeight()
   const size = blockSizes.find((each) => spec.hiddenSize % each === 0)
-  const copyOf = (name: string, copy: (entry: TensorEntry) => QuantizedCopy): QuantizedCopy[] => {
+  const copyOf = (name: string, copy: (entry: TensorEntry) => QuantizedCopy | undefined): QuantizedCopy[] => {
     const entry = tensors.get(name)
-    return entry?.shape.length === 2 ? [copy(entry)] : []
+    return entry?.shape.length === 2 ? [copy(entry) ?? []].flat() : []
   }
   const columns = (entry: TensorEntry) => columnsCopy(entry, most)
   const nibbles = (entry: TensorEntry) => nibblesCopy(entry, block)
-  const first = precision === 'w4' ? nibbles : columns
-  const last = precision === 'w4' && downBits === 4 ? nibbles : columns
+  const inLayer = (floats: typeof columns) => (entry: TensorEntry) => {
+    if (!isBlockEntry(entry)) return precision === 'f32' ? undefined : floats(entry)
+    if (precision === 'w8') return columns(entry)
+    return exactCopy(entry, precision === 'f32' ? 'stored' : hasNibbles(entry) ? 'nibbles' : 'blocks')
+  }
+  const first = inLayer(precision === 'w4' ? nibbles : columns)
+  const last = inLayer(precision === 'w4' && downBits === 4 ? nibbles : columns)
   const copies = spec.layers.flatMap(({attention, mlp}) => {
     const {q, k, v, o} = attention.names
     const {gate, up, down} = mlp.names
     return [...[q, k, v, o, gate, up].flatMap((name) => copyOf(name, first)), ...copyOf(down, last)]
   })
-  if (size !== undefined) copies.push(...copyOf(spec.tensors.head, (entry) => blocksCopy(entry, size)))
-  const scheme = precision === 'w4' ? `w4 block=${block} down=${downBits}` : 'w8'
+  const {embedding, head} = spec.tensors
+  const kind = precision === 'f32' ? 'stored' : 'blocks'
+  const headCopy = (entry: TensorEntry) => {
+    if (isBlockEntry(entry)) return exactCopy(entry, kind)
+    return precision === 'f32' || size === undefined ? undefined : blocksCopy(entry, size)
+  }
+  copies.push(...copyOf(head, headCopy))
+  if (embedding !== head)
+    copies.push(...copyOf(embedding, (entry) => (isBlockEntry(entry) ? exactCopy(entry, kind) : undefined)))
+  if (copies.length === 0) return tensors
+  const scheme = precision === 'w4' ? `w4 block=${block} down=${downBits}` : precision
   return withCopies(tensors, copies, {...options, recipe: `${recipe} ${scheme} max=${most} head=${size}`})
 }

@@ -3,7 +3,7 @@ import {parentPort, workerData} from 'node:worker_threads'
 import {type ErrorRecord, SvcError} from '../errors/index.js'
 import {configureLog, type LogOptions, logger} from '../log/index.js'
 import {asRecord, type Greeting} from '../process/index.js'
-import {openRunDirectory, type RunLookup, readJsonObject} from '../weights/index.js'
+import {openRunDirectory, type RunLookup} from '../weights/index.js'
 import {failure} from './failure.js'
 import {GrammarReader, grammarOptions} from './grammar-reader.js'
 import {readModelText} from './model-text.js'
@@ -61,7 +61,7 @@ const greet = (greeting: Greeting<undefined>) => parent.postMessage(greeting)
 
 try {
   const directory = await openRunDirectory(model, options)
-  const text = await readModelText(directory, await readJsonObject(directory.config), options.chatTemplate)
+  const text = await readModelText(directory, await directory.readConfig(), options.chatTemplate)
   const planner = new ReplyPlanner(text, new GrammarReader(grammarOptions(directory, text.tokenizer, text.ends)))
   const hasTemplate = text.template !== undefined
   parent.on('message', async (question: PromptQuestion) =>

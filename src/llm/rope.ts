@@ -8,7 +8,7 @@ export interface RotaryFrequencies {
 
 /**
  * Rotary frequencies with their scaling. Sources: Su et al. 2021 (RoPE); Chen et al. 2023 (linear); the Llama 3.1
- * release (llama3); Peng et al. 2023 (YaRN).
+ * release (llama3); Peng et al. 2023 (YaRN). GGUF files have the divisors of the frequencies instead of their formula.
  */
 export function rotaryFrequencies({theta, scaling}: RopeSpec, headDim: number): RotaryFrequencies {
   const plain = Array.from({length: headDim / 2}, (_, pair) => theta ** ((-2 * pair) / headDim))
@@ -17,6 +17,8 @@ export function rotaryFrequencies({theta, scaling}: RopeSpec, headDim: number): 
       return {frequencies: plain, magnitude: 1}
     case 'linear':
       return {frequencies: plain.map((frequency) => frequency / scaling.factor), magnitude: 1}
+    case 'divided':
+      return {frequencies: plain.map((frequency, pair) => frequency / scaling.divisors[pair]!), magnitude: 1}
     case 'llama3':
       return {frequencies: plain.map((frequency) => llama3(frequency, scaling)), magnitude: 1}
     case 'yarn':

@@ -50,6 +50,7 @@ export interface RopeSpec {
 export type RopeScaling =
   | {kind: 'none'}
   | {kind: 'linear'; factor: number}
+  | {kind: 'divided'; divisors: readonly number[]}
   | {kind: 'llama3'; factor: number; lowFactor: number; highFactor: number; originalContext: number}
   | {
       kind: 'yarn'

@@ -28,7 +28,11 @@ export interface Declarations {
  * @throws model_file_invalid, lfs_pointer
  */
 export async function readDeclarations(folders: readonly string[]): Promise<Declarations> {
-  const all = await Promise.all(folders.map(readFolder))
+  return mergedDeclarations(await Promise.all(folders.map(readFolder)))
+}
+
+/** The declarations of several places as one; an earlier one precedes the later ones. */
+export function mergedDeclarations(all: readonly Declarations[]): Declarations {
   const template = all.find((each) => each.template !== undefined)?.template
   const merged = (key: 'tokenizer' | 'generation') => Object.assign({}, ...all.map((each) => each[key]).reverse())
   return {
@@ -38,7 +42,8 @@ export async function readDeclarations(folders: readonly string[]): Promise<Decl
   }
 }
 
-async function readFolder(folder: string): Promise<Declarations> {
+/** Reads the optional files of one folder. @throws model_file_invalid, lfs_pointer */
+export async function readFolder(folder: string): Promise<Declarations> {
   const read = async (file: string) => {
     const path = join(folder, file)
     const json = existsSync(path) ? await readJsonObject(path) : {}

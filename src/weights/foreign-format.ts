@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
-import {basename, join} from 'node:path'
+import {join} from 'node:path'
 import {commandLine, SvcError} from '../errors/index.js'
 
 /**
@@ -17,8 +17,6 @@ export const foreignWeights = async (path: string): Promise<SvcError | undefined
 /** The same for the names of files. @param path directory, or id of a repository */
 export function foreignFormat(path: string, files: readonly string[]): SvcError | undefined {
   const names = [...files].sort()
-  const gguf = names.find((name) => name.endsWith('.gguf'))
-  if (gguf !== undefined) return ggufError(path, gguf)
   const pickle = names.find((name) => /^(pytorch_model|model).*\.(bin|pth|pt)$/.test(name))
   if (pickle !== undefined) return unsupportedWeights(path, `PyTorch weights (${pickle})`, saveSafetensors(path))
   const original = names.find((name) => /^consolidated.*\.(pth|safetensors)$/.test(name))
@@ -26,10 +24,6 @@ export function foreignFormat(path: string, files: readonly string[]): SvcError 
     ? undefined
     : unsupportedWeights(path, `weights in the original layout of the publisher (${original})`)
 }
-
-/** Error for a GGUF file. @param folder the folder of the file */
-export const ggufError = (folder: string, file: string): SvcError =>
-  unsupportedWeights(folder, `a GGUF file (${basename(file)})`, saveSafetensors(folder, basename(file)))
 
 /** Error for a directory without `tokenizer.json`. */
 export function tokenizerMissing(path: string, tried: readonly string[]): SvcError {
@@ -49,9 +43,9 @@ const unsupportedWeights = (path: string, found: string, convert?: string) =>
   })
 
 /** A command that converts the model and its tokenizer to a directory next to the original. */
-function saveSafetensors(path: string, gguf?: string): string {
-  const source = [quoted(path), ...(gguf === undefined ? [] : [`gguf_file=${quoted(gguf)}`])].join(', ')
-  const save = (type: string) => `${type}.from_pretrained(${source}).save_pretrained(${quoted(`${path}-safetensors`)})`
+function saveSafetensors(path: string): string {
+  const save = (type: string) =>
+    `${type}.from_pretrained(${quoted(path)}).save_pretrained(${quoted(`${path}-safetensors`)})`
   return python(`from transformers import AutoModelForCausalLM as M, AutoTokenizer as T; ${save('M')}; ${save('T')}`)
 }
 

@@ -8,6 +8,7 @@ export {isAbsent, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.j
 export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'
 export type {FloatDtype} from './dtype.js'
 export {foreignFormat} from './foreign-format.js'
+export {ggufModelName, ggufModels, ggufParts, isGgufName} from './gguf/gguf-file.js'
 export {chatmlFormat, noFormat} from './handoff-file.js'
 export {cachedModels, cachedSnapshot, hubCacheFolder, isModelId, snapshotPlace} from './hub/cache-layout.js'
 export {type CachedModel, listCachedModels, removeCachedModel} from './hub/cached-models.js'
@@ -30,9 +31,13 @@ export type {MergeSource} from './merge/merge-inputs.js'
 export {floatToHalf} from './narrow.js'
 export {quantizeBlocks, quantizeColumns, quantizedBlock, quantizeNibbles} from './quantize.js'
 export {
+  type BlockEntry,
   blocksCopy,
   type CopyOptions,
   columnsCopy,
+  exactCopy,
+  hasNibbles,
+  isBlockEntry,
   nibblesCopy,
   type QuantizedCopy,
   type QuantizeProgress,
@@ -42,10 +47,13 @@ export {holdModel, openRunDirectory, type RunDirectory, type RunLookup} from './
 export {
   elements,
   readSafetensorsHeader,
-  readTensorFloat32,
-  refuseOtherThanFloats,
   type TensorEntry,
 } from './safetensors.js'
 export {type TensorSource, writeSafetensors} from './safetensors-writer.js'
 export {commonFolder, hasShards, readShards, readTensorMap, type TensorMap} from './shards.js'
+export {
+  readTensorFloat32,
+  refuseOtherThanFloats,
+  refuseOtherThanWeights,
+} from './weight-rows.js'
 export {halfToFloat, widenFloats} from './widen.js'

@@ -1,14 +1,16 @@
 import {join} from 'node:path'
 import {logger} from '../log/index.js'
 import {startThread} from '../process/index.js'
+import {type BlockDtype, blockTypeOf, isBlockDtype} from './block-types.js'
 import {type Derivation, derivedFiles} from './derived-cache.js'
 import {failure} from './failure.js'
 import {quantizedBlock} from './quantize.js'
-import {type QuantizeJob, rowsPerChunk, runQuantizeJobs, type Scheme} from './quantize-jobs.js'
+import {isExact, type QuantizeJob, rowsPerChunk, runQuantizeJobs, type Scheme} from './quantize-jobs.js'
 import type {QuantizeWork} from './quantize-worker.js'
-import {refuseOtherThanFloats, type TensorEntry} from './safetensors.js'
+import type {TensorEntry} from './safetensors.js'
 import {createSafetensors, type TensorLayout} from './safetensors-writer.js'
 import {readTensorMap, type TensorMap} from './shards.js'
+import {refuseOtherThanWeights} from './weight-rows.js'
 
 /** A matrix `[out, in]` and how its copy is quantised. */
 export interface QuantizedCopy {
@@ -44,7 +46,7 @@ export async function withCopies(
   copies: readonly QuantizedCopy[],
   {threads, onProgress, ...derivation}: CopyOptions,
 ): Promise<TensorMap> {
-  for (const {entry} of copies) refuseOtherThanFloats(entry)
+  for (const {entry} of copies) refuseOtherThanWeights(entry)
   const sources = [...new Set([...tensors.values()].map(({file}) => file))].sort()
   const folder = await derivedFiles({...derivation, kind: 'quantised', sources}, async (partial) => {
     const log = logger('weights')
@@ -64,8 +66,8 @@ async function write(
   onProgress: CopyOptions['onProgress'],
 ): Promise<void> {
   const written = await createSafetensors(file, copies.flatMap(layoutOf))
-  const offsets = new Map(written.map(({name, offset}) => [name, offset]))
-  const jobs = copies.flatMap((copy) => jobsOf(copy, offsets))
+  const places = new Map(written.map(({name, offset}) => [name, offset]))
+  const jobs = copies.flatMap((copy) => jobsOf(copy, places))
   const total = jobs.reduce((sum, {rows, input}) => sum + rows * input, 0)
   let done = 0
   const add = (weights: number) => {
@@ -116,45 +118,69 @@ export const nibblesCopy = (entry: TensorEntry, size = quantizedBlock): Quantize
   scheme: {kind: 'nibbles', size},
 })
 
-function layoutOf({entry: {name, shape}, scheme}: QuantizedCopy): TensorLayout[] {
+/** A matrix of blocks of integers in a GGUF file. */
+export type BlockEntry = TensorEntry & {readonly dtype: BlockDtype}
+
+export const isBlockEntry = (entry: TensorEntry): entry is BlockEntry => isBlockDtype(entry.dtype)
+
+/** Whether the integers of a matrix have 4 bits and fit into a copy of 4 bits. */
+export const hasNibbles = ({dtype}: BlockEntry): boolean => blockTypeOf(dtype).nibbleZero !== undefined
+
+/**
+ * Copy of the integers of a GGUF file, without rounding: as `blocksCopy` or `nibblesCopy`; or `NAME.stored`, as
+ * `NAME.blocks`, for a graph that computes with 32-bit floats. If the type has offsets, also `NAME.KIND_offset`
+ * `[out * blocks]`, which are added to the products of integers and scales.
+ */
+export function exactCopy(entry: BlockEntry, kind: 'blocks' | 'nibbles' | 'stored'): QuantizedCopy {
+  const size = blockTypeOf(entry.dtype).group
+  return {entry, scheme: kind === 'blocks' ? {kind, size, bounds: false, exact: true} : {kind, size, exact: true}}
+}
+
+function layoutOf({entry: {name, shape, dtype}, scheme}: QuantizedCopy): TensorLayout[] {
   const [out = 0, input = 0] = shape
   const pair = (dtype: 'I8' | 'U8', values: number[], scales: number): TensorLayout[] => [
     {name: `${name}.${scheme.kind}`, dtype, shape: values},
     {name: `${name}.${scheme.kind}_scale`, dtype: 'F32', shape: [scales]},
   ]
   const bounds: TensorLayout[] =
-    scheme.kind !== 'nibbles' && scheme.bounds
+    (scheme.kind === 'columns' || scheme.kind === 'blocks') && scheme.bounds
       ? [{name: `${name}.${scheme.kind}_bounds`, dtype: 'F32', shape: [out, 2]}]
       : []
   if (scheme.kind === 'columns') return [...pair('I8', [input, out], out), ...bounds]
   const blocks = Math.ceil(input / scheme.size)
-  return [...pair('U8', [out, blocks, bytesPerBlock(scheme)], out * blocks), ...bounds]
+  const offsets: TensorLayout[] =
+    isExact(scheme) && isBlockDtype(dtype) && blockTypeOf(dtype).hasOffsets
+      ? [{name: `${name}.${scheme.kind}_offset`, dtype: 'F32', shape: [out * blocks]}]
+      : []
+  return [...pair('U8', [out, blocks, bytesPerBlock(scheme)], out * blocks), ...bounds, ...offsets]
 }
 
-const bytesPerBlock = ({kind, size}: Exclude<Scheme, {kind: 'columns'}>) => (kind === 'blocks' ? size : size / 2)
+const bytesPerBlock = ({kind, size}: Exclude<Scheme, {kind: 'columns'}>) => (kind === 'nibbles' ? size / 2 : size)
 
 /** The columns of a matrix are a job, because each row changes all of its copy; blocks of rows are jobs of their own. */
-function jobsOf({entry, scheme}: QuantizedCopy, offsets: ReadonlyMap<string, number>): QuantizeJob[] {
-  refuseOtherThanFloats(entry)
-  const {name, file, dtype, offset, length} = entry
+function jobsOf({entry, scheme}: QuantizedCopy, places: ReadonlyMap<string, number>): QuantizeJob[] {
+  refuseOtherThanWeights(entry)
+  const {name, file, dtype, offset, length, headRows} = entry
   const [out = 0, input = 0] = entry.shape
-  const values = offsets.get(`${name}.${scheme.kind}`) as number
-  const scales = offsets.get(`${name}.${scheme.kind}_scale`) as number
-  const bounds = offsets.get(`${name}.${scheme.kind}_bounds`)
+  const values = places.get(`${name}.${scheme.kind}`) as number
+  const scales = places.get(`${name}.${scheme.kind}_scale`) as number
+  const bounds = places.get(`${name}.${scheme.kind}_bounds`)
   if (scheme.kind === 'columns')
-    return [{source: {name, file, dtype, offset}, rows: out, input, scheme, values, scales, bounds}]
+    return [{source: {name, file, dtype, offset, headRows}, rows: out, input, scheme, values, scales, bounds}]
+  const offsets = places.get(`${name}.${scheme.kind}_offset`)
   const blocks = Math.ceil(input / scheme.size)
-  const step = rowsPerChunk(input)
+  const step = rowsPerChunk(input, headRows)
   return Array.from({length: Math.ceil(out / step)}, (_, i) => {
     const first = i * step
     return {
-      source: {name, file, dtype, offset: offset + (length / out) * first},
+      source: {name, file, dtype, offset: offset + (length / out) * first, headRows},
       rows: Math.min(step, out - first),
       input,
       scheme,
       values: values + first * blocks * bytesPerBlock(scheme),
       scales: scales + first * blocks * Float32Array.BYTES_PER_ELEMENT,
       bounds: bounds === undefined ? undefined : bounds + first * 2 * Float32Array.BYTES_PER_ELEMENT,
+      offsets: offsets === undefined ? undefined : offsets + first * blocks * Float32Array.BYTES_PER_ELEMENT,
     }
   })
 }

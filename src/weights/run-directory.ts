@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
-import {basename, dirname, join, resolve} from 'node:path'
+import {basename, join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {holdOpen, isFolder} from '../files/index.js'
 import {
@@ -12,8 +12,9 @@ import {
   readAdapter,
   readAdapterManifest,
 } from './adapter.js'
-import {type Declarations, readDeclarations} from './declarations.js'
-import {foreignWeights, ggufError, tokenizerMissing, weightsMissing} from './foreign-format.js'
+import {type Declarations, mergedDeclarations, readDeclarations, readFolder} from './declarations.js'
+import {foreignWeights, tokenizerMissing, weightsMissing} from './foreign-format.js'
+import {ggufModelName, ggufModels, isGgufName, readGguf} from './gguf/gguf-file.js'
 import {readPromptFormat} from './handoff-file.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
 import {defaultRevision, parseModelName} from './hub/model-name.js'
@@ -21,20 +22,30 @@ import {readJsonObject} from './json-file.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
 
 /**
- * The output directory of a training run, or a plain model directory in Hugging Face layout. Headers are validated;
- * weights are not read yet.
+ * The output directory of a training run, a plain model directory in Hugging Face layout, or a GGUF file. Headers are
+ * validated; weights are not read yet.
  */
 export interface RunDirectory {
   /** Model name: the last component of the path in the request. */
   name: string
+  /** The directory, or the GGUF file. */
   path: string
-  /** Folder of the base model's weights; same as `path` if the directory contains them. */
+  /** Folder or GGUF file of the base model's weights; same as `path` if the directory contains them. */
   basePath: string
+  /** The file with the configuration. */
   config: string
+  /** @throws model_file_invalid, lfs_pointer */
+  readConfig(): Promise<Readonly<Record<string, unknown>>>
+  /** The file with the tokenizer. */
   tokenizer: string
+  /** Reads the tokenizer in the layout of `tokenizer.json`. @throws model_file_invalid, lfs_pointer */
+  readTokenizer(): Promise<Readonly<Record<string, unknown>>>
   /** What its other files say about text and generation. */
   declarations: Declarations
+  /** The licence file. */
   license?: string
+  /** Name of the licence in a GGUF file. */
+  licenseName?: string
   /** Every tensor of the model, by name; tensors of `merged.safetensors` replace those of the base. */
   tensors: TensorMap
   /** Whether `merged.safetensors` contains a separate head, which overrides tied embeddings in the configuration. */
@@ -74,32 +85,29 @@ const surroundings = ({cwd = process.cwd(), env = process.env, cacheFolder}: Run
 })
 
 /**
- * Finds a model: a directory, or the id `owner/name` of a model in the local Hugging Face cache. Never uses the network.
+ * Finds a model: a directory, a GGUF file, or the id `owner/name` of a model in the local Hugging Face cache. Never uses
+ * the network.
  * @throws model_not_found, model_file_missing and base_model_not_found with every path tried; adapter_missing,
  *   adapter_invalid, adapter_unsupported, adapter_tensor_missing, adapter_ambiguous, eval_gate_failed, shard_missing,
- *   safetensors_invalid, model_file_invalid
+ *   safetensors_invalid, model_file_invalid, gguf_several; what `readGguf` throws
  */
 export async function openRunDirectory(model: string, lookup: RunLookup = {}): Promise<RunDirectory> {
   const {path, basePath, manifest, weights, merged, trained} = await findRun(model, lookup)
-  const base = await readShards(basePath)
+  const {
+    tensors: base,
+    folders,
+    ...files
+  } = isGgufName(basePath) ? await ggufFiles(path, basePath) : await folderFiles(path, basePath)
   const overlay = merged === undefined ? undefined : await readTensorMap(merged)
   const adapter = weights === undefined || manifest === undefined ? undefined : await readAdapter(weights, manifest)
-  const folders = [...new Set([path, basePath])]
-  const required = (file: string) => {
-    const tried = folders.map((folder) => join(folder, file))
-    const found = tried.find((place) => existsSync(place))
-    if (found !== undefined) return found
-    throw file === 'tokenizer.json' ? tokenizerMissing(path, tried) : new SvcError('model_file_missing', {file, tried})
-  }
   const promptFormat = await readPromptFormat(path)
-  const license = (await findLicense(path)) ?? (await findLicense(basePath))
+  const licenses = await Promise.all(folders.map(findLicense))
+  const license = licenses.find((file) => file !== undefined)
   return {
-    name: basename(resolve(lookup.cwd ?? process.cwd(), model)),
+    name: isGgufName(path) ? ggufModelName(path) : basename(resolve(lookup.cwd ?? process.cwd(), model)),
     path,
     basePath,
-    config: required('config.json'),
-    tokenizer: required('tokenizer.json'),
-    declarations: await readDeclarations(folders),
+    ...files,
     ...(license === undefined ? {} : {license}),
     tensors: overlay === undefined ? base : new Map([...base, ...overlay]),
     untied: overlay?.has(headName) === true,
@@ -107,6 +115,52 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
     ...(manifest?.baseModel === undefined ? {} : {baseModel: manifest.baseModel}),
     ...(promptFormat === undefined ? {} : {promptFormat}),
     trained: trained || merged !== undefined,
+  }
+}
+
+type ModelFiles = Pick<
+  RunDirectory,
+  'config' | 'readConfig' | 'tokenizer' | 'readTokenizer' | 'declarations' | 'tensors' | 'licenseName'
+> & {
+  /** Those that contain further files, the run directory first. */
+  folders: readonly string[]
+}
+
+async function folderFiles(path: string, basePath: string): Promise<ModelFiles> {
+  const tensors = await readShards(basePath)
+  const folders = [...new Set([path, basePath])]
+  const required = (file: string) => {
+    const tried = folders.map((folder) => join(folder, file))
+    const found = tried.find((place) => existsSync(place))
+    if (found !== undefined) return found
+    throw file === 'tokenizer.json' ? tokenizerMissing(path, tried) : new SvcError('model_file_missing', {file, tried})
+  }
+  const [config, tokenizer] = [required('config.json'), required('tokenizer.json')]
+  return {
+    tensors,
+    folders,
+    config,
+    readConfig: () => readJsonObject(config),
+    tokenizer,
+    readTokenizer: () => readJsonObject(tokenizer),
+    declarations: await readDeclarations(folders),
+  }
+}
+
+/** A run directory may have a tokenizer and settings of its own; the configuration is that of the weights. */
+async function ggufFiles(path: string, basePath: string): Promise<ModelFiles> {
+  const {tensors, config, tokenizer, declarations, license} = await readGguf(basePath)
+  const folders = isGgufName(path) ? [] : [path]
+  const own = folders.map((folder) => join(folder, 'tokenizer.json')).find((file) => existsSync(file))
+  return {
+    tensors,
+    folders,
+    config: basePath,
+    readConfig: async () => config,
+    tokenizer: own ?? basePath,
+    readTokenizer: async () => (own === undefined ? tokenizer() : readJsonObject(own)),
+    declarations: mergedDeclarations([...(await Promise.all(folders.map(readFolder))), declarations()]),
+    ...(license === undefined ? {} : {licenseName: license}),
   }
 }
 
@@ -131,6 +185,8 @@ export interface FoundRun {
 export async function findRun(model: string, lookup: RunLookup = {}): Promise<FoundRun> {
   const around = surroundings(lookup)
   const path = await locate(model, around)
+  if (isGgufName(path) && !(await isFolder(path)))
+    return {path, basePath: path, manifest: undefined, weights: undefined, merged: undefined, trained: false}
   const manifest = await readAdapterManifest(path, lookup.ignoreConfigKeys)
   if (lookup.baseOnly === true) {
     const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
@@ -164,20 +220,34 @@ function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): bool
  */
 export async function holdModel(model: string, lookup: RunLookup = {}): Promise<void> {
   const {path, basePath} = await findRun(model, lookup)
-  for (const folder of new Set([path, basePath])) holdOpen(folder)
+  for (const place of new Set([path, basePath])) holdOpen(place)
 }
 
+/** A folder, or a GGUF file. */
 async function locate(model: string, around: Surroundings): Promise<string> {
   const path = resolve(around.cwd, model)
-  if (await isFolder(path)) return path
-  if (path.endsWith('.gguf') && existsSync(path)) throw ggufError(dirname(path), path)
+  if ((await isFolder(path)) || isGgufFile(path)) return path
   const {id, file, revision = defaultRevision} = parseModelName(model)
-  const snapshot = file === undefined ? await snapshotPlace(id, revision, around.cacheFolder) : undefined
-  if (snapshot !== undefined && (await isFolder(snapshot))) return snapshot
+  const folder = await snapshotPlace(id, revision, around.cacheFolder)
+  const snapshot = folder === undefined || file === undefined ? folder : join(folder, file)
+  if (snapshot !== undefined && ((await isFolder(snapshot)) || isGgufFile(snapshot))) return snapshot
   throw new SvcError('model_not_found', {model, tried: [path, snapshot].filter((place) => place !== undefined)})
 }
 
-/** Folder of the base model: the requested one, the directory itself, or the one in the manifest. */
+const isGgufFile = (path: string): boolean => isGgufName(path) && existsSync(path)
+
+/** Where the weights of a folder or file are: itself, or its GGUF file; undefined if there are none. @throws gguf_several */
+async function weightsPlace(place: string): Promise<string | undefined> {
+  if (isGgufFile(place) || (await hasShards(place))) return place
+  const [file, ...others] = ggufModels(await readdir(place))
+    .sort()
+    .map((name) => join(place, name))
+  if (others.length > 0 && file !== undefined)
+    throw new SvcError('gguf_several', {path: place, files: [file, ...others]})
+  return file
+}
+
+/** Folder or file of the base model: the requested one, the directory itself, or the one in the manifest. */
 async function locateBase(
   path: string,
   declared: string | undefined,
@@ -185,16 +255,23 @@ async function locateBase(
   around: Surroundings,
 ): Promise<string> {
   const {cwd, cacheFolder} = around
-  if (requested !== undefined) return locate(requested, around)
-  if (await hasShards(path)) return path
+  if (requested !== undefined) {
+    const place = await locate(requested, around)
+    return (await weightsPlace(place)) ?? place
+  }
+  const own = await weightsPlace(path)
+  if (own !== undefined) return own
   const places =
     declared === undefined
       ? []
       : [resolve(path, declared), resolve(cwd, declared), await snapshotPlace(declared, defaultRevision, cacheFolder)]
   const tried = [...new Set(places.filter((place) => place !== undefined))]
   const folders: string[] = []
-  for (const place of tried) if (await isFolder(place)) folders.push(place)
-  for (const place of folders) if (await hasShards(place)) return place
+  for (const place of tried) if ((await isFolder(place)) || isGgufFile(place)) folders.push(place)
+  for (const place of folders) {
+    const found = await weightsPlace(place)
+    if (found !== undefined) return found
+  }
   for (const place of folders) {
     const error = await foreignWeights(place)
     if (error !== undefined) throw error

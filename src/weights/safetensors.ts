@@ -1,9 +1,8 @@
 import {type FileHandle, open} from 'node:fs/promises'
 import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {dtypeBytes, type FloatDtype, isDtype, isWidened, widened} from './dtype.js'
+import {dtypeBytes, isDtype} from './dtype.js'
 import {refusePointer} from './lfs-pointer.js'
-import {widenFloats} from './widen.js'
 
 /** Location of a tensor; `offset` and `length` are in bytes, from the start of the file. */
 export interface TensorEntry {
@@ -14,6 +13,11 @@ export interface TensorEntry {
   readonly file: string
   readonly offset: number
   readonly length: number
+  /**
+   * Rows of a head, if those of each head alternate between its halves, as in GGUF files of Llama models. The rows of
+   * its first half precede those of the second in all other files, and in what is read from it.
+   */
+  readonly headRows?: number | undefined
 }
 
 /** The format's limit for headers, 100 MB. */
@@ -126,26 +130,6 @@ async function readRange(file: string, handle: FileHandle, offset: number, lengt
     at += bytesRead
   }
   return buffer
-}
-
-/**
- * Reads the values of a tensor as 32-bit floats, row-major; F16 and BF16 are widened without loss.
- * @throws tensor_dtype for any other dtype; safetensors_invalid if the file has shrunk
- */
-export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Array> {
-  refuseOtherThanFloats(entry)
-  const values = new Float32Array(entry.length / dtypeBytes(entry.dtype))
-  for await (const bytes of readTensorBytes(entry, Math.max(1, entry.length))) widenFloats(bytes, entry.dtype, values)
-  return values
-}
-
-/** A tensor whose values convert to 32-bit floats without loss. */
-export type FloatEntry = TensorEntry & {readonly dtype: FloatDtype}
-
-/** @throws tensor_dtype if the dtype does not convert to 32-bit floats without loss */
-export function refuseOtherThanFloats(entry: TensorEntry): asserts entry is FloatEntry {
-  const {name, file, dtype} = entry
-  if (!isWidened(dtype)) throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: widened})
 }
 
 /**

@@ -6,13 +6,14 @@ import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {contractViolations, type ListV1, type PullV1, type RmV1, type ShowV1} from '../../src/contracts/index.js'
+import {ggufOf} from '../support/gguf-model.js'
 import {type HubModel, startHub} from '../support/hub-server.js'
 import {skipWithoutProgram} from '../support/programs.js'
 import {startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {svcOnTerminal} from '../support/terminal.js'
-import {tinyModelFiles} from '../support/tiny-model.js'
+import {tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 import {until} from '../support/until.js'
 
 const id = 'acme/llama'
@@ -43,7 +44,12 @@ const others: Readonly<Record<string, HubModel>> = {
     revisions: ['main'],
     files: {'config.json': '{"model_type": "bert"}', 'tokenizer.json': '{}', [weights]: 'x'},
   },
-  'acme/gguf': {commit: 'd'.repeat(40), revisions: ['main'], files: {'llama-q4.gguf': 'x'}},
+  'acme/gguf': {
+    commit: 'd'.repeat(40),
+    revisions: ['main'],
+    files: {'llama-q4.gguf': 'x', 'llama-q8.gguf': 'x', 'mmproj-f16.gguf': 'x', 'README.md': ''},
+  },
+  'acme/pickled': {commit: 'd'.repeat(40), revisions: ['main'], files: {'pytorch_model.bin': 'x'}},
   'acme/sentencepiece': {
     commit: 'e'.repeat(40),
     revisions: ['main'],
@@ -57,9 +63,9 @@ const others: Readonly<Record<string, HubModel>> = {
 }
 
 /** A new machine with a hub. */
-async function machine(t: TestContext) {
+async function machine(t: TestContext, more: Readonly<Record<string, HubModel>> = {}) {
   const model = llama()
-  const hub = await startHub(t, {[id]: model, ...others})
+  const hub = await startHub(t, {[id]: model, ...others, ...more})
   const cwd = await temporaryFolder(t)
   const env = {HOME: cwd, HF_HOME: join(cwd, 'hf'), HF_ENDPOINT: hub.endpoint}
   const place = {cwd, env}
@@ -126,10 +132,33 @@ describe('svc pull', () => {
     assert.match(stderr, /Model acme\/llama not found.*Run `svc pull acme\/llama`/s)
   })
 
+  it('downloads GGUF files, and the other commands find them by their names', async (t) => {
+    const source = await temporaryFolder(t)
+    await writeTinyModel(source, {hiddenSize: 64})
+    const files = {'a-q8_0.gguf': await ggufOf(source, {type: 'Q8_0'}), 'a-f16.gguf': 'x', 'README.md': ''}
+    const published = {commit: '7'.repeat(40), revisions: ['main'], files}
+    const {succeed, run, list, generate} = await machine(t, {'acme/tiny-gguf': published})
+    const name = 'acme/tiny-gguf:a-q8_0.gguf'
+    const {kind, path} = JSON.parse(await succeed('pull', name, '--json')) as PullV1
+    assert.deepEqual([kind, await readFile(path)], ['file', files['a-q8_0.gguf']])
+    const [row, ...more] = await list()
+    assert.deepEqual([row?.name, row?.kind, row?.bytes, more], [name, 'language', files['a-q8_0.gguf'].length, []])
+    assert.notEqual(await generate(name), '')
+    const shown = JSON.parse(await succeed('show', name, '--json')) as ShowV1
+    assert.deepEqual([shown.family, shown.dtype, shown.problems], ['llama', 'Q8_0', []])
+    await succeed('rm', name, '--yes')
+    assert.deepEqual(await list(), [])
+    assert.match((await run('show', name)).stderr, /Model acme\/tiny-gguf:a-q8_0\.gguf not found/)
+  })
+
   const refusals = {
     'a model of another family': ['acme/bert', /model type "bert", which is not supported; supported types: llama,/],
-    'a GGUF model': ['acme/gguf', /acme\/gguf has no safetensors weights, only a GGUF file \(llama-q4\.gguf\)/],
-    'a GGUF file': ['acme/gguf:llama-q4.gguf', /only a GGUF file/],
+    'several GGUF models': ['acme/gguf', /contains several GGUF models:\n {2}acme\/gguf:llama-q4\.gguf\n.*q8\.gguf /],
+    'a GGUF file that does not exist': [
+      'acme/gguf:llama-q5.gguf',
+      /no file llama-q5\.gguf.*did you mean llama-q4\.gguf/,
+    ],
+    'a model with PyTorch weights': ['acme/pickled', /has no safetensors weights, only PyTorch weights/],
     'a model without tokenizer.json': ['acme/sentencepiece', /has no tokenizer\.json, only a SentencePiece model/],
     'an unknown file': ['ggerganov/whisper.cpp:ggml-tin.en.bin', /has no file .*; did you mean ggml-tiny\.en\.bin\?/],
     'an invalid name': ['../llama', /is not a valid model id/],

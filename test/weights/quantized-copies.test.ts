@@ -81,7 +81,7 @@ describe('quantised copies', () => {
   it('are not left incomplete if a source ends early', async (test) => {
     const {folder, file, quantise} = await setUp(test)
     await truncate(file, 16_000_000)
-    await assert.rejects(quantise('cache', 2), {code: 'safetensors_invalid', message: /ends within the tensor/})
+    await assert.rejects(quantise('cache', 2), {code: 'model_file_invalid', message: /ends within the tensor/})
     assert.deepEqual(await readdir(join(folder, 'cache')), [])
   })
 

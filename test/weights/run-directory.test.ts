@@ -97,19 +97,6 @@ describe('openRunDirectory', () => {
       },
     ],
     [
-      'has only a GGUF file',
-      {
-        'model.safetensors.index.json': undefined,
-        'model-00001-of-00002.safetensors': undefined,
-        'model-00002-of-00002.safetensors': undefined,
-        'model.Q4_K_M.gguf': '',
-      },
-      {
-        code: 'model_format_unsupported',
-        hint: /M\.from_pretrained\("\/.*", gguf_file="model\.Q4_K_M\.gguf"\).*T\.from_pretrained\("\/.*", gguf_file=/,
-      },
-    ],
-    [
       'has only weights in the original layout of the publisher',
       {
         'model.safetensors.index.json': undefined,

@@ -10,7 +10,7 @@ export const engineSettings = sectionSettings('engine', () => ({
     group: 'model',
     placeholder: 'MODEL',
     env: ['SVC_MODEL'],
-    doc: 'Language model: run directory, model directory, or id (owner/name) in the local Hugging Face cache; default: the only one on this machine, or the included guide.',
+    doc: 'Language model: run directory, model directory, GGUF file, or id (owner/name) in the local Hugging Face cache; default: the only one on this machine, or the included guide.',
   },
   threads: {
     type: integer({min: 0, max: 256}),

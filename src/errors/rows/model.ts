@@ -13,8 +13,8 @@ export const modelErrors = rows(() => ({
       `Model ${p.model} not found. Searched:${places(p.tried)}`,
     hint: ({model}: {model: string}) =>
       /^\w[\w.-]*\/\w[\w.-]*([:@].+)?$/.test(model)
-        ? `Run ${command`svc pull ${model}`} to download it, or pass the path of a model directory.`
-        : 'Pass the path of a model directory, or the OWNER/NAME id of a model that was downloaded before.',
+        ? `Run ${command`svc pull ${model}`} to download it, or pass the path of a model directory or GGUF file.`
+        : 'Pass the path of a model directory or GGUF file, or the OWNER/NAME id of a model that was downloaded before.',
   }),
   model_ambiguous: usage({
     message: (p: {models: readonly string[]}) =>
@@ -130,6 +130,20 @@ export const modelErrors = rows(() => ({
   safetensors_invalid: failed({
     message: (p: {file: string; reason: string}) => `${p.file} is not a valid safetensors file: ${p.reason}.`,
     hint: 'Copy or download the file again.',
+  }),
+  gguf_invalid: failed({
+    message: (p: {file: string; reason: string}) => `${p.file} is not a valid GGUF file: ${p.reason}.`,
+    hint: 'Copy or download the file again.',
+  }),
+  gguf_unsupported: failed({
+    message: (p: {file: string; feature: string}) => `${p.file} uses ${p.feature}, which is not supported.`,
+    hint: 'Use a file of the model in another type, such as Q8_0 or Q4_K_M, or its safetensors files.',
+  }),
+  gguf_several: usage({
+    http: 500,
+    message: (p: {path: string; files: readonly string[]}) =>
+      `${p.path} contains several GGUF models:${places(p.files)}`,
+    hint: (p: {files: readonly string[]}) => `Use the name of one of them, such as ${p.files[0] ?? ''}.`,
   }),
   shard_missing: notFound({
     http: 500,

@@ -189,6 +189,14 @@ export class ConfigReader {
     return value as number
   }
 
+  /** A list of numbers above 0. */
+  positives(key: string): readonly number[] {
+    const value = this.#take(key)
+    if (!Array.isArray(value) || !value.every((each) => Number.isFinite(each) && each > 0))
+      throw this.#invalid(key, 'a list of numbers above 0')
+    return value
+  }
+
   flag(key: string, fallback: boolean): boolean {
     const value = this.#take(key) ?? fallback
     if (typeof value !== 'boolean') throw this.#invalid(key, 'true or false')

@@ -32,6 +32,9 @@ export function readDecoder(
   config.only('mlp_bias', false)
   const contextLength = config.count('max_position_embeddings', 2048)
   const rope = readRope(config, contextLength)
+  const {scaling} = rope
+  if (scaling.kind === 'divided' && scaling.divisors.length !== headDim / 2)
+    throw config.invalid(`the rotary embedding has ${scaling.divisors.length} divisors, but head_dim is ${headDim}`)
   const intermediateSize = config.count('intermediate_size', 4 * hiddenSize)
   const [whole, part] = textRoots
   const root = has(`${part}.layers.0.input_layernorm.weight`) ? part : whole

@@ -30,6 +30,7 @@ function readScaling(table: ConfigReader, contextLength: number): RopeScaling {
 
 const kinds: Record<string, (table: ConfigReader, contextLength: number) => RopeScaling> = {
   default: () => ({kind: 'none'}),
+  divided: (table) => ({kind: 'divided', divisors: table.positives('divisors')}),
   linear: (table) => ({kind: 'linear', factor: table.positive('factor')}),
   llama3: (table, contextLength) => ({
     kind: 'llama3',

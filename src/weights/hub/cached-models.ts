@@ -3,6 +3,7 @@ import {readdir, readFile, realpath, rename, rm, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {holdLockFile, isWithin, lockHolder, writeFault} from '../../files/index.js'
+import {ggufModels, ggufParts} from '../gguf/gguf-file.js'
 import {
   cachedModels,
   filesIn,
@@ -21,7 +22,7 @@ export interface CachedModel {
   id: string
   /** Undefined if no download has completed. */
   commit: string | undefined
-  /** A whisper.cpp file, which is a model by itself. */
+  /** A whisper.cpp or GGUF file, which is a model by itself. */
   file?: string
   /** The file, the folder of the snapshot or, without one, that of the repository. */
   path: string
@@ -30,8 +31,11 @@ export interface CachedModel {
   modifiedMs: number
 }
 
-/** Files of whisper.cpp, each of which is a complete model. */
-const isModelFile = (name: string) => /^ggml-[^/]+\.bin$/.test(name)
+/** The files that are complete models: those of whisper.cpp, and GGUF files; of a split model, the first part. */
+const modelFiles = (names: readonly string[]): string[] => [
+  ...names.filter((name) => /^ggml-[^/]+\.bin$/.test(name)),
+  ...ggufModels(names),
+]
 
 /** Lists the models in a cache folder, also those that other tools have downloaded, in the order of their names. */
 export async function listCachedModels(cacheFolder: string): Promise<CachedModel[]> {
@@ -50,13 +54,14 @@ async function modelsOf(id: string, cacheFolder: string): Promise<CachedModel[]>
     const path = join(repository, 'snapshots', commit)
     const named = revisions.filter((each) => each.commit === commit).map(({revision}) => revision)
     const revision = named.includes(defaultRevision) ? defaultRevision : (named.sort()[0] ?? commit)
-    const files = (await filesIn(path)).filter(isModelFile)
+    const files = modelFiles(await filesIn(path))
     if (existsSync(join(path, 'config.json')) || files.length === 0)
       return [{name: modelName(id, revision), id, commit, path, ...(await sizeOf(path))}]
     return Promise.all(
       files.sort().map(async (file) => {
-        const found = await stat(join(path, file)).catch(() => undefined)
-        const size = {bytes: found?.size ?? 0, modifiedMs: Math.round(found?.mtimeMs ?? 0)}
+        const found = await Promise.all(ggufParts(file).map((part) => stat(join(path, part)).catch(() => undefined)))
+        const bytes = found.reduce((total, each) => total + (each?.size ?? 0), 0)
+        const size = {bytes, modifiedMs: Math.round(found[0]?.mtimeMs ?? 0)}
         return {name: modelName(`${id}:${file}`, revision), id, commit, file, path: join(path, file), ...size}
       }),
     )
@@ -150,17 +155,18 @@ async function planDeletion({commit, file, path}: CachedModel, repository: strin
     for (const target of (await targetsIn(snapshotOf(each))).keys()) kept.add(target)
   }
   const own = commit === undefined ? [] : await filesIn(snapshotOf(commit))
-  const others = file === undefined ? [] : own.filter((name) => name !== file && isModelFile(name))
+  const others = file === undefined ? [] : modelFiles(own).filter((name) => name !== file)
   const isLast = others.length === 0 && commits.every((each) => each === commit)
   const targets = new Map(file === undefined && commit !== undefined ? await targetsIn(path) : [])
-  if (file !== undefined) targets.set(await realpath(path), (await stat(path)).size)
+  const parts = file === undefined ? [] : ggufParts(path)
+  for (const part of parts) if (existsSync(part)) targets.set(await realpath(part), (await stat(part)).size)
   if (isLast) for (const [target, size] of await targetsIn(join(repository, 'blobs'))) targets.set(target, size)
   const root = await realpath(repository)
   const doomed = [...targets].filter(([target]) => !kept.has(target) && isWithin(root, target))
   const files = doomed.map(([target]) => target)
   const references = others.length > 0 ? [] : (await referencesOf(repository)).filter((each) => each.commit === commit)
   return {
-    files: file === undefined ? files : [path, ...files],
+    files: [...parts, ...files],
     bytes: sum(doomed.map(([, size]) => size)),
     references: references.map((reference) => reference.path),
     isLast,

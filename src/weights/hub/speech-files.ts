@@ -1,5 +1,5 @@
 import {nearest, SvcError} from '../../errors/index.js'
-import {ggufError} from '../foreign-format.js'
+import {ggufParts} from '../gguf/gguf-file.js'
 
 /** Files that any model may need in addition to the weights. */
 export const smallFiles: ReadonlySet<string> = new Set([
@@ -63,11 +63,12 @@ export const isCompleteSpeechModel = (names: readonly string[]): boolean =>
   (names.includes('tokenizer.json') || names.includes('vocab.json')) &&
   speechModelFiles(names).length > 0
 
-/** Selects one file of a repository. @throws model_format_unsupported for a GGUF file; hub_file_unknown */
+/** Selects one file of a repository; of a split GGUF model, all parts by the first one. @throws hub_file_unknown */
 export const oneFile =
   (id: string, file: string) =>
   (names: readonly string[]): string[] => {
-    if (file.endsWith('.gguf')) throw ggufError(id, file)
-    if (names.includes(file)) return [file]
-    throw new SvcError('hub_file_unknown', {id, file, suggestion: nearest(file, names)})
+    const parts = ggufParts(file)
+    const missing = parts.find((part) => !names.includes(part))
+    if (missing === undefined) return parts
+    throw new SvcError('hub_file_unknown', {id, file: missing, suggestion: nearest(missing, names)})
   }

@@ -1,6 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import type {LoraDelta} from '../adapter.js'
-import {readTensorFloat32, type TensorEntry} from '../safetensors.js'
+import type {TensorEntry} from '../safetensors.js'
+import {readTensorFloat32} from '../weight-rows.js'
 
 /** A low-rank update `scale * L R` of a weight `[rows, columns]`. */
 export interface LowRank {

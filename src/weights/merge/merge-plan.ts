@@ -1,8 +1,10 @@
 import {SvcError} from '../../errors/index.js'
 import {headName, isHead, type LoraDelta} from '../adapter.js'
+import {isBlockDtype} from '../block-types.js'
 import {type FloatDtype, isWidened} from '../dtype.js'
-import {refuseOtherThanFloats, type TensorEntry} from '../safetensors.js'
+import type {TensorEntry} from '../safetensors.js'
 import type {TensorMap} from '../shards.js'
+import {refuseOtherThanWeights} from '../weight-rows.js'
 import type {MergeInputs} from './merge-inputs.js'
 
 export interface PlannedTensor {
@@ -22,7 +24,7 @@ export interface MergePlan {
 export interface MergeChoices {
   /** Write all tensors of the base model, not only those that the adapter updates. */
   full: boolean
-  /** Default: the dtype of each base tensor. */
+  /** Default: the dtype of each base tensor, F16 for the blocks of GGUF files. */
   dtype: FloatDtype | undefined
   /** Write a separate head if it is tied to the embedding. */
   untie: boolean
@@ -38,10 +40,10 @@ export function planMerge({base, adapter, manifest}: MergeInputs, {full, dtype, 
   for (const delta of adapter.deltas) {
     const {name, from, warning} = placeOf(delta, base, untie)
     if (warning !== undefined) warnings.push(warning)
-    refuseOtherThanFloats(from)
+    refuseOtherThanWeights(from)
     if (changed.has(name))
       throw new SvcError('adapter_invalid', {file: adapter.file, reason: `it updates ${name} twice`})
-    changed.set(name, {name, from, delta, dtype: dtype ?? from.dtype})
+    changed.set(name, {name, from, delta, dtype: dtype ?? storedDtype(from)})
   }
   if (!full) return {tensors: [...changed.values()], warnings}
   const copies = [...base.values()].map((from) => changed.get(from.name) ?? copied(from, dtype))
@@ -53,8 +55,11 @@ const copied = (from: TensorEntry, dtype: FloatDtype | undefined): PlannedTensor
   name: from.name,
   from,
   delta: undefined,
-  dtype: dtype !== undefined && isWidened(from.dtype) ? dtype : from.dtype,
+  dtype: dtype !== undefined && isWidened(storedDtype(from)) ? dtype : storedDtype(from),
 })
+
+/** The dtype of a tensor in safetensors files; those of GGUF files have no blocks there. */
+const storedDtype = ({dtype}: TensorEntry): string => (isBlockDtype(dtype) ? 'F16' : dtype)
 
 interface Place {
   name: string

@@ -1,0 +1,99 @@
+import type {GgufMetadata, GgufValue} from './header.js'
+
+/** Keys of the metadata of an architecture, without its name, and the keys of `config.json` with the same meaning. */
+const renamed: Readonly<Record<string, string>> = {
+  context_length: 'max_position_embeddings',
+  embedding_length: 'hidden_size',
+  block_count: 'num_hidden_layers',
+  feed_forward_length: 'intermediate_size',
+  'attention.head_count': 'num_attention_heads',
+  'attention.head_count_kv': 'num_key_value_heads',
+  'attention.key_length': 'head_dim',
+  'attention.layer_norm_rms_epsilon': 'rms_norm_eps',
+  'rope.freq_base': 'rope_theta',
+  expert_count: 'num_local_experts',
+}
+
+/** Keys that have no effect, or whose meaning is in the tensors or in other keys. */
+const inert: ReadonlySet<string> = new Set([
+  'vocab_size',
+  'expert_used_count',
+  'rope.scaling.finetuned',
+  'rope.scaling.type',
+  'rope.scaling.factor',
+  'rope.scale_linear',
+  'rope.scaling.original_context_length',
+  'rope.scaling.yarn_beta_fast',
+  'rope.scaling.yarn_beta_slow',
+])
+
+/** Factors that have no effect if they are 1. */
+const factors: ReadonlySet<string> = new Set([
+  'rope.scaling.attn_factor',
+  'rope.scaling.yarn_ext_factor',
+  'rope.scaling.yarn_attn_factor',
+])
+
+/** Keys that have no effect with the same value as another key. */
+const repeated: Readonly<Record<string, string>> = {
+  'attention.value_length': 'attention.key_length',
+  'rope.dimension_count': 'attention.key_length',
+}
+
+/**
+ * The metadata of a model as its `config.json`. Keys without an equivalent keep their names, so that unknown ones are
+ * refused.
+ * @param vocabSize rows of the embedding
+ * @param hasBias whether queries have a bias
+ * @param divisors of the rotary frequencies, `[headDim / 2]`
+ */
+export function configOf(
+  metadata: GgufMetadata,
+  {vocabSize, hasBias, divisors}: {vocabSize: number; hasBias: boolean; divisors: readonly number[] | undefined},
+): Record<string, unknown> {
+  const architecture = metadata.get('general.architecture')
+  const prefix = `${architecture}.`
+  const own = new Map(
+    [...metadata].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [])),
+  )
+  const [embedding, heads] = [own.get('embedding_length'), own.get('attention.head_count')]
+  const headDim = own.get('attention.key_length') ?? Number(embedding) / Number(heads)
+  const isRepeated = (key: string, value: GgufValue) =>
+    Object.hasOwn(repeated, key) && value === (own.get(repeated[key] as string) ?? headDim)
+  const entries = [...own].flatMap(([key, value]) => {
+    if (inert.has(key) || isRepeated(key, value) || (factors.has(key) && value === 1)) return []
+    return [[renamed[key] ?? `${prefix}${key}`, uniform(value)] as const]
+  })
+  const bias = architecture === 'llama' || architecture === 'qwen3' ? {attention_bias: hasBias} : {}
+  const scaling = scalingOf(own, divisors)
+  return {
+    model_type: architecture,
+    ...Object.fromEntries(entries),
+    vocab_size: vocabSize,
+    ...bias,
+    ...(scaling === undefined ? {} : {rope_scaling: scaling}),
+  }
+}
+
+/** Some values are lists with one of each layer. */
+const uniform = (value: GgufValue): GgufValue =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => each === value[0]) ? value[0] : value
+
+/** `rope_scaling` of the configuration. */
+function scalingOf(
+  own: ReadonlyMap<string, GgufValue>,
+  divisors: readonly number[] | undefined,
+): Record<string, unknown> | undefined {
+  const value = (key: string) => own.get(`rope.scaling.${key}`)
+  const factor = value('factor') ?? own.get('rope.scale_linear')
+  const type = value('type') ?? (factor === undefined || factor === 1 ? 'none' : 'linear')
+  if (divisors !== undefined) return {rope_type: 'divided', divisors}
+  if (type === 'none' || factor === 0 || (type === 'linear' && (factor === undefined || factor === 1))) return undefined
+  if (type === 'linear') return {rope_type: 'linear', factor}
+  const others = {
+    original_max_position_embeddings: value('original_context_length'),
+    beta_fast: value('yarn_beta_fast'),
+    beta_slow: value('yarn_beta_slow'),
+  }
+  return {rope_type: type, factor, ...others}
+}

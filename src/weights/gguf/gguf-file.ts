@@ -1,0 +1,182 @@
+import {existsSync} from 'node:fs'
+import {realpath} from 'node:fs/promises'
+import {basename, dirname, join} from 'node:path'
+import {SvcError} from '../../errors/index.js'
+import {blockTypeOf, isBlockDtype} from '../block-types.js'
+import type {Declarations} from '../declarations.js'
+import {isWidened} from '../dtype.js'
+import {elements, type TensorEntry} from '../safetensors.js'
+import {readTensorFloat32, weightBytes} from '../weight-rows.js'
+import {configOf} from './config.js'
+import {type GgufMetadata, type GgufTensor, ggufInvalid, ggufUnsupported, readGgufHeader} from './header.js'
+import {frequenciesTensor, isRotated, transformersName} from './names.js'
+import {tensorTypeName} from './tensor-types.js'
+import {tokenizerOf} from './tokenizer.js'
+
+/** A model in GGUF files, with the names and the layout of transformers. Weights are not read yet. */
+export interface GgufModel {
+  tensors: ReadonlyMap<string, TensorEntry>
+  /** As `config.json`. */
+  config: Readonly<Record<string, unknown>>
+  /** As `tokenizer.json`. @throws gguf_invalid, tokenizer_unsupported */
+  tokenizer(): Readonly<Record<string, unknown>>
+  /** What it says about text and generation. */
+  declarations(): Declarations
+  /** Name of the licence. */
+  license: string | undefined
+}
+
+/** Architectures whose computation is that of a family with the same name in transformers. */
+export const ggufArchitectures: readonly string[] = ['llama', 'qwen2', 'qwen3']
+
+/** Name of a part of a split model. */
+const part = /-(\d{5})-of-(\d{5})\.gguf$/
+
+export const isGgufName = (name: string): boolean => /\.gguf$/i.test(name)
+
+/** The name of a model, from the path of its file. */
+export const ggufModelName = (file: string): string =>
+  basename(file)
+    .replace(part, '')
+    .replace(/\.gguf$/i, '')
+
+/** The GGUF files in a list of names that are models of language: split models by their first part, no projectors. */
+export const ggufModels = (names: readonly string[]): string[] =>
+  names.filter((name) => {
+    const [, number = '00001'] = part.exec(name) ?? []
+    return isGgufName(name) && number === '00001' && !/(^|\/)mmproj/i.test(name)
+  })
+
+/** All files of a model that a name stands for, which may be the first part of a split one. */
+export function ggufParts(name: string): string[] {
+  const [, , count] = part.exec(name) ?? []
+  if (count === undefined) return [name]
+  const digits = (i: number) => String(i).padStart(5, '0')
+  return Array.from({length: Number(count)}, (_, i) => name.replace(part, `-${digits(i + 1)}-of-${count}.gguf`))
+}
+
+/**
+ * Reads the headers of a GGUF file, or of all parts of a split model by its first one.
+ * @throws gguf_invalid, gguf_unsupported, shard_missing, model_family_unknown, lfs_pointer, file_not_found,
+ *   file_unreadable
+ */
+export async function readGguf(file: string): Promise<GgufModel> {
+  const [first, ...others] = await readParts(file)
+  const {metadata} = first
+  const architecture = metadata.get('general.architecture')
+  if (typeof architecture !== 'string') throw ggufInvalid(file, 'it has no general.architecture')
+  if (!ggufArchitectures.includes(architecture))
+    throw new SvcError('model_family_unknown', {file, family: architecture, known: ggufArchitectures})
+  const found = [first, ...others].flatMap(({file: each, size, tensors}) =>
+    tensors.map((tensor) => entryOf(each, tensor, size)),
+  )
+  const divisors = found.find(({name}) => name === frequenciesTensor)
+  const plain = found
+    .filter((entry) => entry !== divisors)
+    .map((entry) => {
+      const name = transformersName(entry.name)
+      if (name === undefined) throw ggufUnsupported(entry.file, `the tensor ${entry.name}`)
+      return {...entry, name}
+    })
+  const vocabSize = plain.find(({name}) => name === 'model.embed_tokens.weight')?.shape[0] ?? 0
+  const config = configOf(metadata, {
+    vocabSize,
+    hasBias: plain.some(({name}) => name.endsWith('self_attn.q_proj.bias')),
+    divisors: divisors && [...(await readTensorFloat32(divisors))],
+  })
+  const headDim = config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads)
+  const entries = plain.map((entry) =>
+    architecture === 'llama' && isRotated(entry.name) ? {...entry, headRows: headRows(entry, headDim)} : entry,
+  )
+  const license = metadata.get('general.license')
+  let tokenizer: ReturnType<typeof tokenizerOf> | undefined
+  const read = () => {
+    tokenizer ??= tokenizerOf(file, metadata)
+    return tokenizer
+  }
+  return {
+    tensors: new Map(entries.map((entry) => [entry.name, entry])),
+    config,
+    tokenizer: () => read().json,
+    declarations: () => declarationsOf(file, metadata, read()),
+    license: typeof license === 'string' ? license : undefined,
+  }
+}
+
+interface Part {
+  file: string
+  metadata: GgufMetadata
+  tensors: readonly GgufTensor[]
+  size: number
+}
+
+/** The part from which the others are found precedes them. Links are resolved, so that entries have the real path. */
+async function readParts(file: string): Promise<[Part, ...Part[]]> {
+  const read = async (path: string): Promise<Part> => {
+    const target = await realpath(path).catch((error: unknown) => {
+      throw SvcError.from(error)
+    })
+    return {file: target, ...(await readGgufHeader(target))}
+  }
+  const first = await read(file)
+  const count = first.metadata.get('split.count') ?? 1
+  const number = first.metadata.get('split.no') ?? 0
+  if (count === 1) return [first]
+  const names = ggufParts(basename(file))
+  if (names.length !== count) throw ggufInvalid(file, `it is one of ${count} parts, but its name does not say which`)
+  if (number !== 0) throw ggufInvalid(file, `it is part ${Number(number) + 1} of ${count}; the first is ${names[0]}`)
+  const others: Part[] = []
+  for (const name of names.slice(1)) {
+    const path = join(dirname(file), name)
+    if (!existsSync(path)) throw new SvcError('shard_missing', {shard: name, index: basename(file)})
+    others.push(await read(path))
+  }
+  return [first, ...others]
+}
+
+/** @throws gguf_unsupported, gguf_invalid */
+function entryOf(file: string, {name, type, shape, offset}: GgufTensor, size: number): TensorEntry {
+  const dtype = tensorTypeName(type)
+  if (!isWidened(dtype) && !isBlockDtype(dtype)) throw ggufUnsupported(file, `the type ${dtype} (tensor ${name})`)
+  const length = weightBytes(dtype, elements(shape))
+  if (isBlockDtype(dtype) && (shape.at(-1) ?? 1) % blockTypeOf(dtype).weights !== 0)
+    throw ggufInvalid(file, `the rows of the tensor ${name} are not complete blocks of the type ${dtype}`)
+  if (offset + length > size)
+    throw ggufInvalid(
+      file,
+      `the tensor ${name} is in the bytes ${offset} to ${offset + length}, but the file has ${size}; it is not complete`,
+    )
+  return {name, dtype, shape, file, offset, length}
+}
+
+/** @throws gguf_invalid */
+function headRows({name, file, shape: [rows = 0]}: TensorEntry, headDim: unknown): number {
+  if (!Number.isSafeInteger(headDim) || rows % (headDim as number) !== 0)
+    throw ggufInvalid(file, `the tensor ${name} has ${rows} rows, which are not heads of ${headDim}`)
+  return headDim as number
+}
+
+/** Sampling settings in the metadata, and their names in `generation_config.json`. */
+const sampling: Readonly<Record<string, string>> = {
+  'general.sampling.temp': 'temperature',
+  'general.sampling.top_k': 'top_k',
+  'general.sampling.top_p': 'top_p',
+  'general.sampling.min_p': 'min_p',
+  'general.sampling.penalty_repeat': 'repetition_penalty',
+}
+
+function declarationsOf(
+  file: string,
+  metadata: GgufMetadata,
+  {settings, ends}: ReturnType<typeof tokenizerOf>,
+): Declarations {
+  const template = metadata.get('tokenizer.chat_template')
+  const recommended = Object.entries(sampling).flatMap(([key, name]) =>
+    metadata.has(key) ? [[name, metadata.get(key)] as const] : [],
+  )
+  return {
+    tokenizer: settings,
+    generation: {...Object.fromEntries(recommended), ...(ends.length === 0 ? {} : {eos_token_id: ends})},
+    ...(template === undefined ? {} : {template: {declared: template, file}}),
+  }
+}

@@ -1,0 +1,34 @@
+/** Names of tensors outside the layers: those of llama.cpp, and those of transformers. */
+const single: Readonly<Record<string, string>> = {
+  'token_embd.weight': 'model.embed_tokens.weight',
+  'output_norm.weight': 'model.norm.weight',
+  'output.weight': 'lm_head.weight',
+}
+
+/** Names of the parts of a layer. */
+const inLayer: Readonly<Record<string, string>> = {
+  attn_norm: 'input_layernorm',
+  attn_q: 'self_attn.q_proj',
+  attn_k: 'self_attn.k_proj',
+  attn_v: 'self_attn.v_proj',
+  attn_output: 'self_attn.o_proj',
+  attn_q_norm: 'self_attn.q_norm',
+  attn_k_norm: 'self_attn.k_norm',
+  ffn_norm: 'post_attention_layernorm',
+  ffn_gate: 'mlp.gate_proj',
+  ffn_up: 'mlp.up_proj',
+  ffn_down: 'mlp.down_proj',
+}
+
+/** Divisors of the frequencies of the rotary embedding. */
+export const frequenciesTensor = 'rope_freqs.weight'
+
+/** The name in transformers of a tensor of a decoder; undefined for any other tensor. */
+export function transformersName(name: string): string | undefined {
+  if (Object.hasOwn(single, name)) return single[name]
+  const [, layer, part = '', end] = /^blk\.(\d+)\.(\w+)\.(weight|bias)$/.exec(name) ?? []
+  return Object.hasOwn(inLayer, part) ? `model.layers.${layer}.${inLayer[part]}.${end}` : undefined
+}
+
+/** Whether llama.cpp permutes the rows of a tensor of a Llama model, by its name in transformers. */
+export const isRotated = (name: string): boolean => /\.self_attn\.[qk]_proj\.(weight|bias)$/.test(name)

@@ -1,0 +1,82 @@
+import {SvcError} from '../errors/index.js'
+import {type BlockDtype, blockDtypes, blockTypeOf, isBlockDtype, widenBlocks} from './block-types.js'
+import {dtypeBytes, type FloatDtype, isWidened, widened} from './dtype.js'
+import {readTensorBytes, type TensorEntry} from './safetensors.js'
+import {widenFloats} from './widen.js'
+
+/** The types of weights that convert to 32-bit floats: floats, and blocks of integers in GGUF files. */
+export type WeightDtype = FloatDtype | BlockDtype
+
+/** A tensor whose values convert to 32-bit floats. */
+export type WeightEntry = TensorEntry & {readonly dtype: WeightDtype}
+
+/** A tensor whose values convert to 32-bit floats without loss, element by element. */
+export type FloatEntry = TensorEntry & {readonly dtype: FloatDtype}
+
+/** @throws tensor_dtype */
+export function refuseOtherThanWeights(entry: TensorEntry): asserts entry is WeightEntry {
+  const {name, file, dtype} = entry
+  if (!isWidened(dtype) && !isBlockDtype(dtype))
+    throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: [...widened, ...blockDtypes]})
+}
+
+/** @throws tensor_dtype if the dtype does not convert to 32-bit floats without loss */
+export function refuseOtherThanFloats(entry: TensorEntry): asserts entry is FloatEntry {
+  const {name, file, dtype} = entry
+  if (!isWidened(dtype)) throw new SvcError('tensor_dtype', {tensor: name, file, dtype, accepted: widened})
+}
+
+/** Size of weights, bytes. Blocks are complete. */
+export function weightBytes(dtype: WeightDtype, count: number): number {
+  if (isWidened(dtype)) return count * dtypeBytes(dtype)
+  const {weights, bytes} = blockTypeOf(dtype)
+  return (count / weights) * bytes
+}
+
+/**
+ * Fills `target` with complete rows of a matrix, in the order of transformers.
+ * @param bytes the rows, from the first one of a head on
+ * @param columns elements of a row
+ */
+export function widenRows(
+  bytes: Uint8Array,
+  {dtype, headRows}: Pick<WeightEntry, 'dtype' | 'headRows'>,
+  columns: number,
+  target: Float32Array,
+): void {
+  if (isWidened(dtype)) widenFloats(bytes, dtype, target)
+  else widenBlocks(bytes, dtype, target)
+  if (headRows !== undefined) separateHalves(target, headRows, columns)
+}
+
+/**
+ * Orders rows as transformers does.
+ * @param values complete heads, in which rows of the first and of the second half alternate
+ * @param columns elements of a row
+ */
+export function separateHalves<T extends Float32Array | Uint8Array>(
+  values: T,
+  headRows: number,
+  columns: number,
+): void {
+  const size = headRows * columns
+  for (let from = 0; from < values.length; from += size) {
+    const head = values.slice(from, from + size)
+    for (let row = 0; row < headRows; row++) {
+      const to = (row >> 1) + (row & 1 ? headRows / 2 : 0)
+      values.set(head.subarray(row * columns, (row + 1) * columns), from + to * columns)
+    }
+  }
+}
+
+/**
+ * Reads the values of a tensor as 32-bit floats, row-major; F16 and BF16 are widened without loss.
+ * @throws tensor_dtype for a dtype that is not one of weights; model_file_invalid if the file has shrunk
+ */
+export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Array> {
+  refuseOtherThanWeights(entry)
+  const values = new Float32Array(entry.shape.reduce((product, dim) => product * dim, 1))
+  const columns = entry.shape.length > 1 ? (entry.shape.at(-1) as number) : 1
+  for await (const bytes of readTensorBytes(entry, Math.max(1, entry.length))) widenRows(bytes, entry, columns, values)
+  return values
+}

@@ -1,0 +1,241 @@
+import {readFile, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
+import {floatToHalf, openRunDirectory, readJsonObject, readTensorFloat32} from '../../src/weights/index.js'
+import {type GgufEntry, type GgufFileTensor, ggufFile} from './gguf-file.js'
+import {uniformFloats} from './random-floats.js'
+
+/** Names of the parts of tensor names. */
+const parts: Readonly<Record<string, string>> = {
+  'model.layers': 'blk',
+  'self_attn.q_proj': 'attn_q',
+  'self_attn.k_proj': 'attn_k',
+  'self_attn.v_proj': 'attn_v',
+  'self_attn.o_proj': 'attn_output',
+  'self_attn.q_norm': 'attn_q_norm',
+  'self_attn.k_norm': 'attn_k_norm',
+  input_layernorm: 'attn_norm',
+  post_attention_layernorm: 'ffn_norm',
+  'mlp.gate_proj': 'ffn_gate',
+  'mlp.up_proj': 'ffn_up',
+  'mlp.down_proj': 'ffn_down',
+  'model.embed_tokens': 'token_embd',
+  'model.norm': 'output_norm',
+  lm_head: 'output',
+}
+
+/** The name in llama.cpp of a tensor of transformers. */
+export const ggufName = (name: string): string =>
+  Object.entries(parts).reduce((changed, [part, other]) => changed.replace(part, other), name)
+
+/** A type of tensors and how floats are written in it. */
+interface GgufType {
+  number: number
+  /** Weights of a block. */
+  weights: number
+  write(values: Float32Array): Uint8Array
+}
+
+const floats = (number: number, write: GgufType['write']): GgufType => ({number, weights: 1, write})
+
+/** Blocks of random bits, except for their factors, which are about the given size. */
+const randomBlocks = (
+  number: number,
+  weights: number,
+  bytes: number,
+  size: number,
+  ...factors: readonly (readonly [at: number, factor: number])[]
+): GgufType => ({
+  number,
+  weights,
+  write(values) {
+    const random = uniformFloats(values.length + number)
+    const blocks = Buffer.from(Uint8Array.from({length: (values.length / weights) * bytes}, () => 256 * random()))
+    const scale = rms(values) / size
+    for (let block = 0; block < blocks.length; block += bytes)
+      for (const [at, factor] of factors)
+        blocks.writeUInt16LE(floatToHalf(factor * scale * (0.75 + 0.5 * random())), block + at)
+    return blocks
+  },
+})
+
+const rms = (values: Float32Array) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length)
+
+/** Blocks of 32 values that are rounded to integers. */
+const rounded = (number: number, bytes: number, write: (values: Float32Array, block: DataView) => void): GgufType => ({
+  number,
+  weights: 32,
+  write(values) {
+    const blocks = new Uint8Array((values.length / 32) * bytes)
+    for (let i = 0; i < values.length / 32; i++)
+      write(values.subarray(32 * i, 32 * (i + 1)), new DataView(blocks.buffer, i * bytes, bytes))
+    return blocks
+  },
+})
+
+const extreme = (values: Float32Array) => values.reduce((most, each) => (Math.abs(each) > Math.abs(most) ? each : most))
+
+/** The types. The random ones are those that only llama.cpp itself writes; their sizes are those of their integers. */
+export const ggufTypes = {
+  F32: floats(0, (values) => new Uint8Array(values.slice().buffer)),
+  F16: floats(1, (values) => new Uint8Array(Uint16Array.from(values, floatToHalf).buffer)),
+  BF16: floats(30, (values) => {
+    const bits = new Uint32Array(values.slice().buffer)
+    return new Uint8Array(Uint16Array.from(bits, (each) => (each + 0x7fff + ((each >>> 16) & 1)) >>> 16).buffer)
+  }),
+  Q8_0: rounded(8, 34, (values, block) => {
+    const scale = Math.abs(extreme(values)) / 127
+    block.setUint16(0, floatToHalf(scale), true)
+    for (const [i, value] of values.entries()) block.setInt8(2 + i, scale === 0 ? 0 : Math.round(value / scale))
+  }),
+  Q4_0: rounded(2, 18, (values, block) => {
+    const scale = extreme(values) / -8
+    block.setUint16(0, floatToHalf(scale), true)
+    const integer = (i: number) => (scale === 0 ? 8 : Math.min(15, Math.round(values[i]! / scale) + 8))
+    for (let i = 0; i < 16; i++) block.setUint8(2 + i, integer(i) | (integer(16 + i) << 4))
+  }),
+  Q4_1: rounded(3, 20, (values, block) => {
+    const [least, most] = [Math.min(...values), Math.max(...values)]
+    const scale = (most - least) / 15
+    block.setUint16(0, floatToHalf(scale), true)
+    block.setUint16(2, floatToHalf(least), true)
+    const integer = (i: number) => (scale === 0 ? 0 : Math.round((values[i]! - least) / scale))
+    for (let i = 0; i < 16; i++) block.setUint8(4 + i, integer(i) | (integer(16 + i) << 4))
+  }),
+  Q5_0: randomBlocks(6, 32, 22, 9, [0, 1]),
+  Q5_1: randomBlocks(7, 32, 24, 9, [0, 1], [2, -15.5]),
+  Q2_K: randomBlocks(10, 256, 84, 12, [80, 1], [82, 1.5]),
+  Q3_K: randomBlocks(11, 256, 110, 42, [108, 1]),
+  Q4_K: randomBlocks(12, 256, 144, 240, [0, 1], [2, 7.5]),
+  Q5_K: randomBlocks(13, 256, 176, 480, [0, 1], [2, 15.5]),
+  Q6_K: randomBlocks(14, 256, 210, 1360, [208, 1]),
+  IQ4_NL: randomBlocks(20, 32, 18, 70, [0, 1]),
+  IQ4_XS: randomBlocks(23, 256, 136, 1300, [0, 1]),
+  MXFP4: {
+    number: 39,
+    weights: 32,
+    write(values) {
+      const exponent = Math.round(Math.log2(rms(values) / 6)) + 128
+      return randomBlocks(39, 32, 17, 6)
+        .write(values)
+        .map((byte, i) => (i % 17 === 0 ? exponent : byte))
+    },
+  },
+} as const satisfies Readonly<Record<string, GgufType>>
+
+export type GgufTypeName = keyof typeof ggufTypes
+
+export interface GgufModelOptions {
+  /** Type of the matrices whose rows are complete blocks; the others are F16. */
+  type: GgufTypeName
+  /** Type of the embedding and the head; default: as the other matrices. */
+  outer?: GgufTypeName
+  /** Metadata that is added or replaced. */
+  metadata?: Readonly<Record<string, GgufEntry>>
+  /** Selects the tensors that are written, by their names in llama.cpp. */
+  keep?: (name: string) => boolean
+}
+
+/** The GGUF file of a model directory with safetensors weights, as llama.cpp converts it. */
+export async function ggufOf(
+  folder: string,
+  {type, outer = type, metadata = {}, keep = () => true}: GgufModelOptions,
+): Promise<Buffer> {
+  const {tensors, config: file} = await openRunDirectory(folder)
+  const config = await readJsonObject(file)
+  const written: (Omit<GgufFileTensor, 'bytes'> & {data: Uint8Array})[] = []
+  const headDim = Number(config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads))
+  for (const [name, entry] of tensors) {
+    const {shape} = entry
+    const values = await readTensorFloat32(entry)
+    if (config.model_type === 'llama' && /self_attn\.[qk]_proj/.test(name)) alternate(values, headDim, shape[1] ?? 1)
+    const wanted: GgufType = ggufTypes[/embed_tokens|lm_head/.test(name) ? outer : type]
+    const isWhole = (shape[1] ?? 0) % wanted.weights === 0
+    const {number, write} = shape.length === 1 ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
+    written.push({name: ggufName(name), type: number, shape, data: write(values)})
+  }
+  return ggufFile(
+    {...(await metadataOf(folder, config, headDim)), ...metadata},
+    written.filter(({name}) => keep(name)),
+  )
+}
+
+export async function writeGguf(path: string, folder: string, options: GgufModelOptions): Promise<void> {
+  await writeFile(path, await ggufOf(folder, options))
+}
+
+/** Lets the rows of each head alternate between its halves. */
+function alternate(values: Float32Array, headDim: number, columns: number): void {
+  const size = headDim * columns
+  for (let from = 0; from < values.length; from += size) {
+    const head = values.slice(from, from + size)
+    for (let row = 0; row < headDim; row++) {
+      const source = (row >> 1) + (row & 1) * (headDim / 2)
+      values.set(head.subarray(source * columns, (source + 1) * columns), from + row * columns)
+    }
+  }
+}
+
+interface TokenizerJson {
+  model: {vocab: Record<string, number>; merges: (string | [string, string])[]; byte_fallback?: boolean}
+  added_tokens: {id: number; content: string; special: boolean}[]
+}
+
+async function metadataOf(
+  folder: string,
+  config: Readonly<Record<string, unknown>>,
+  headDim: number,
+): Promise<Record<string, GgufEntry>> {
+  const tokenizer: TokenizerJson = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'))
+  const key = (name: string) => `${config.model_type}.${name}`
+  const number = (name: string) => ({u32: Number(config[name])})
+  const isPieces = tokenizer.model.byte_fallback === true
+  const names: string[] = []
+  for (const [name, id] of Object.entries(tokenizer.model.vocab)) names[id] = name
+  for (const {id, content} of tokenizer.added_tokens) names[id] = content
+  for (let id = 0; id < Number(config.vocab_size); id++) names[id] ??= `[PAD${id}]`
+  const special = new Set(tokenizer.added_tokens.map(({id}) => id))
+  const typeOf = (name: string, id: number) =>
+    special.has(id) ? (isPieces && name === '<unk>' ? 2 : 3) : /^\[PAD/.test(name) ? 5 : /^<0x..>$/.test(name) ? 6 : 1
+  const settings = await readFile(join(folder, 'tokenizer_config.json'), 'utf8').then(JSON.parse, () => ({}))
+  const ids = Object.entries({bos: 'bos_token', eos: 'eos_token', unknown: 'unk_token'}).flatMap(([name, setting]) => {
+    const id = names.indexOf(settings[setting])
+    return id === -1 ? [] : [[`tokenizer.ggml.${name}_token_id`, {u32: id}] as const]
+  })
+  return {
+    'general.architecture': {text: String(config.model_type)},
+    'general.name': {text: 'test'},
+    [key('context_length')]: number('max_position_embeddings'),
+    [key('embedding_length')]: number('hidden_size'),
+    [key('block_count')]: number('num_hidden_layers'),
+    [key('feed_forward_length')]: number('intermediate_size'),
+    [key('attention.head_count')]: number('num_attention_heads'),
+    [key('attention.head_count_kv')]: number('num_key_value_heads'),
+    [key('attention.key_length')]: {u32: headDim},
+    [key('attention.value_length')]: {u32: headDim},
+    [key('attention.layer_norm_rms_epsilon')]: {f32: Number(config.rms_norm_eps)},
+    [key('rope.dimension_count')]: {u32: headDim},
+    [key('rope.freq_base')]: {f32: Number(config.rope_theta)},
+    'tokenizer.ggml.model': {text: isPieces ? 'llama' : 'gpt2'},
+    ...(isPieces ? {} : {'tokenizer.ggml.pre': {text: 'qwen2'}}),
+    'tokenizer.ggml.tokens': {texts: names},
+    'tokenizer.ggml.token_type': {integers: names.map(typeOf)},
+    ...(isPieces
+      ? {'tokenizer.ggml.scores': {floats: scoresOf(names, tokenizer.model.merges)}}
+      : {
+          'tokenizer.ggml.merges': {
+            texts: tokenizer.model.merges.map((pair) => (typeof pair === 'string' ? pair : pair.join(' '))),
+          },
+        }),
+    ...Object.fromEntries(ids),
+  }
+}
+
+/** Tokens that an earlier merge makes have a higher score; others have none. */
+function scoresOf(names: readonly string[], merges: TokenizerJson['model']['merges']): number[] {
+  const order = new Map<string, number>()
+  for (const merge of merges) {
+    const token = typeof merge === 'string' ? merge.replace(' ', '') : merge.join('')
+    if (!order.has(token)) order.set(token, order.size)
+  }
+  return names.map((name) => -(order.get(name) ?? merges.length))
+}
