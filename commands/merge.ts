@@ -17,7 +17,9 @@ Weights are processed a few rows at a time, so memory use does not depend on the
 atomically. The file external_serving_handoff_v1.json, next to the output, describes the output for other programs.
 
 If the output head is tied to the embedding, an adapter for the head changes both. --untie stores the head as a separate
-tensor, as svc serve does in memory.`
+tensor, as svc serve does in memory.
+
+The base model can be a GGUF file. The output is always safetensors; blocks of integers become 16-bit floats, or those of --dtype.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> ./runs/r7 --full --output ./models/r7',
     '<%= config.bin %> <%= command.id %> ./runs/r7 --output ./merged/merged.safetensors --dtype f32',
@@ -37,8 +39,8 @@ tensor, as svc serve does in memory.`
       exclusive: ['base'],
     }),
     base: Flags.string({
-      description: 'Base model directory. (default for a run directory: the one in its manifest)',
-      helpValue: 'DIR',
+      description: 'Base model directory or GGUF file. (default for a run directory: the one in its manifest)',
+      helpValue: 'PATH',
     }),
     adapter: Flags.string({description: 'Adapter weights, instead of a run directory.', helpValue: 'FILE'}),
     meta: Flags.string({

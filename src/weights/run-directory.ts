@@ -236,8 +236,11 @@ async function locate(model: string, around: Surroundings): Promise<string> {
 
 const isGgufFile = (path: string): boolean => isGgufName(path) && existsSync(path)
 
-/** Where the weights of a folder or file are: itself, or its GGUF file; undefined if there are none. @throws gguf_several */
-async function weightsPlace(place: string): Promise<string | undefined> {
+/**
+ * Where the weights of a folder or file are: itself, or the GGUF file in the folder; undefined if there are none.
+ * @throws gguf_several
+ */
+export async function weightsPlace(place: string): Promise<string | undefined> {
   if (isGgufFile(place) || (await hasShards(place))) return place
   const [file, ...others] = ggufModels(await readdir(place))
     .sort()

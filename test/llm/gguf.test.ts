@@ -8,6 +8,7 @@ import {type Precision, withQuantised} from '../../src/llm/precision.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {
   elements,
+  mergeAdapter,
   openRunDirectory,
   readTensorFloat32,
   type TensorEntry,
@@ -137,6 +138,27 @@ describe('a model in a GGUF file', () => {
     assert.ok(errorOf(await logitsOf(test, run, 'f32', cache, file), expected) < 2e-6)
     assert.ok(errorOf(await logitsOf(test, file, 'f32', cache), expected) > 0.05)
   })
+
+  for (const [what, full] of [
+    ['as a complete model', true],
+    ['over the GGUF file', false],
+  ] as const)
+    it(`is merged with an adapter, ${what}`, async (test) => {
+      const changes = {hiddenSize: 256, intermediateSize: 256, layers: 1}
+      const {file, cache} = await both(test, changes, {type: 'Q8_0'})
+      const run = await temporaryFolder(test)
+      await writeFiles(run, tinyAdapterFiles(changes, {}))
+      const expected = await logitsOf(test, run, 'f32', cache, file)
+      const output = full ? join(run, 'whole') : join(run, 'merged.safetensors')
+      const source = {run, base: file, ignoreEvalGate: false, cwd: run}
+      const merged = await mergeAdapter({source, output, full, dtype: undefined, untie: false, overwrite: false})
+      assert.deepEqual(merged.dtypes, full ? ['F16', 'F32'] : ['F16'])
+      const handoff = JSON.parse(await readFile(merged.handoff ?? '', 'utf8'))
+      assert.equal(handoff.tokenizer_source, full ? join(output, 'tokenizer.json') : file)
+      const found = full ? await logitsOf(test, output, 'f32', cache) : await logitsOf(test, run, 'f32', cache, file)
+      // The merged weights are rounded to 16 bits.
+      assert.ok(errorOf(found, expected) < 2e-3)
+    })
 
   it('has the tokens and the text of the model stories260K', {skip: skipWithout('stories260K')}, async (test) => {
     const source = sharedData('stories260K') ?? ''

@@ -21,9 +21,10 @@ export interface Merged {
  */
 export async function writeHandoff(
   {file, folder, full, dtypes}: Merged,
-  {baseModel, folders}: MergeInputs,
+  {baseModel, folders, gguf}: MergeInputs,
 ): Promise<string> {
-  const tokenizer = findFirst(full ? [folder] : folders, 'tokenizer.json')
+  const found = findFirst(full ? [folder] : folders, 'tokenizer.json')
+  const tokenizer = gguf !== undefined && found?.startsWith(join(gguf.folder, '/')) ? gguf.file : found
   const handoff: ExternalServingHandoffV1 = {
     schema: 'svc_external_serving_handoff_v1',
     schema_version: 1,

@@ -40,9 +40,17 @@ export interface MergeResult {
  * @throws output_exists, output_is_input, interrupted; what `readMergeInputs`, `planMerge` and `mergedBytes` throw
  */
 export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> {
+  const inputs = await readMergeInputs(request.source)
+  try {
+    return await merge(inputs, request)
+  } finally {
+    await inputs.gguf?.remove()
+  }
+}
+
+async function merge(inputs: MergeInputs, request: MergeRequest): Promise<MergeResult> {
   const {full, dtype, untie} = request
   const output = resolve(request.source.cwd, request.output)
-  const inputs = await readMergeInputs(request.source)
   const plan = planMerge(inputs, request)
   await requireWritable(output, request, inputs)
   await removeAbandoned(output)

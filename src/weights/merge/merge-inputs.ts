@@ -4,8 +4,10 @@ import {dirname, extname, join, resolve} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {isFolder} from '../../files/index.js'
 import {type Adapter, type AdapterManifest, readAdapter, readAdapterManifest, readManifestFile} from '../adapter.js'
-import {findRun} from '../run-directory.js'
+import {isGgufName} from '../gguf/gguf-file.js'
+import {findRun, weightsPlace} from '../run-directory.js'
 import {readShards, readTensorMap, type TensorMap} from '../shards.js'
+import {type GgufBase, openGgufBase} from './gguf-base.js'
 
 /** Input of a merge: a run directory, or individual files. Paths are relative to `cwd`. */
 export type MergeSource =
@@ -37,6 +39,8 @@ export interface MergeInputs {
   baseModel: string
   /** Folders searched for configuration and tokenizer, in this order; the first one is that of the run. */
   folders: readonly string[]
+  /** Set if the base model is a GGUF file; its folder is the last one. */
+  gguf: GgufBase | undefined
 }
 
 /**
@@ -45,9 +49,15 @@ export interface MergeInputs {
  *   merge_families, safetensors_invalid; what `findRun` throws
  */
 export async function readMergeInputs(source: MergeSource): Promise<MergeInputs> {
-  const {manifest, weights, base, folders} = 'run' in source ? await fromRun(source) : await fromFiles(source)
-  const adapter = await readAdapter(weights, manifest)
-  return {base, adapter, manifest, baseModel: await baseModelOf(manifest, folders, source.cwd), folders}
+  const {manifest, weights, base, folders, gguf} = 'run' in source ? await fromRun(source) : await fromFiles(source)
+  try {
+    const adapter = await readAdapter(weights, manifest)
+    const baseModel = await baseModelOf(manifest, folders, source.cwd)
+    return {base, adapter, manifest, baseModel, folders: [...folders, ...(gguf ? [gguf.folder] : [])], gguf}
+  } catch (error) {
+    await gguf?.remove()
+    throw error
+  }
 }
 
 /** Returns an absolute path for a folder, because the output is not in the folder of the manifest. */
@@ -62,6 +72,7 @@ interface Found {
   weights: string
   base: TensorMap
   folders: readonly string[]
+  gguf?: GgufBase
 }
 
 async function fromRun(source: Extract<MergeSource, {run: string}>): Promise<Found> {
@@ -69,7 +80,13 @@ async function fromRun(source: Extract<MergeSource, {run: string}>): Promise<Fou
   if (manifest === undefined || weights === undefined)
     throw new SvcError('merge_adapter_missing', {path, isMerged: merged !== undefined})
   refuseMixedFamilies(manifest)
+  if (isGgufName(basePath)) return {manifest, weights, ...(await fromGguf(basePath)), folders: [path]}
   return {manifest, weights, base: await readShards(basePath), folders: [...new Set([path, basePath])]}
+}
+
+async function fromGguf(file: string): Promise<Pick<Found, 'base' | 'gguf'>> {
+  const gguf = await openGgufBase(file)
+  return {base: gguf.tensors, gguf}
 }
 
 async function fromFiles(source: Exclude<MergeSource, {run: string}>): Promise<Found> {
@@ -80,6 +97,15 @@ async function fromFiles(source: Exclude<MergeSource, {run: string}>): Promise<F
   if (extname(weights).toLowerCase() === '.bin') throw new SvcError('adapter_legacy', {file: weights})
   const manifest = await readManifest(weights, meta === undefined ? undefined : resolve(cwd, meta), ignoreConfigKeys)
   refuseMixedFamilies(manifest)
+  const place =
+    'folder' in base ? await weightsPlace(resolve(cwd, base.folder)) : shards.length === 1 ? shards[0] : undefined
+  if (place !== undefined && isGgufName(place))
+    return {
+      manifest,
+      weights,
+      ...(await fromGguf(place)),
+      folders: [...new Set([dirname(manifest.file), dirname(weights)])],
+    }
   const folder = 'folder' in base ? resolve(cwd, base.folder) : dirname(shards[0] as string)
   return {
     manifest,
