@@ -254,6 +254,82 @@ fn numbers(from: int, to_: int) to List[int] { return range(from, to_) }
       returns('numbers', [5, 2], []),
     ],
   },
+  'lists as a whole': {
+    source: `fn found(items: List[int], n: int) to Option[int] { return items.find(x => x > n) }
+fn compared(items: List[int], n: int) to List[bool] { return [items.any(x => x > n), items.all(x => x > n)] }
+fn cut(items: List[int], from: int) to List[int] { return items.slice(from) + items.slice(0, from) }
+fn joined(a: List[int], b: List[int]) to List[int] {
+    let mut all = a + b
+    all += [0]
+    return all.concat(a)
+}
+fn spread(items: List[int]) to List[int] { return items.flat_map(n => range(0, n)) }
+fn folded(items: List[str]) to str { return items.reduce((text, item) => text + item, ">") }
+fn longest(items: List[str]) to int { return items.reduce((most, item) => if item.len() > most { item.len() } else { most }, 0) }
+fn paired(a: List[int], b: List[str]) to List[(int, str)] { return a.zip(b) }
+fn added(items: List[int]) to int { return items.sum() }
+fn measured(items: List[float]) to (float, Option[float]) { return (items.sum(), items.avg()) }
+fn mean(items: List[int]) to Option[float] { return items.avg() }
+fn ends(items: List[str]) to (Option[str], Option[str]) { return (items.min(), items.max()) }
+fn bounds(items: List[int]) to (Option[int], Option[int]) { return (items.min(), items.max()) }
+fn ordered(items: List[str]) to List[str] { return items.sort() }
+fn ranked(items: List[(str, int)]) to List[(str, int)] { return items.sort_by(item => (-item[1], item[0])) }
+fn sparse(items: List[int]) to List[int] { return items.sort_by(n => if n > 9 { None } else { Some(n) }) }
+fn different(items: List[List[int]]) to List[List[int]] { return items.distinct() }
+fn kinds(items: List[str]) to Set[str] { return items.to_set() }
+`,
+    calls: [
+      returns('found', [[1, 5, 9], 4], 5),
+      returns('found', [[1], 4], null),
+      returns('compared', [[1, 5], 2], [true, false]),
+      returns('compared', [[], 2], [false, true]),
+      returns('cut', [[1, 2, 3], 1], [2, 3, 1]),
+      returns('cut', [[1, 2, 3], -1], [3, 1, 2]),
+      returns('joined', [[1], [2]], [1, 2, 0, 1]),
+      returns('spread', [[2, 0, 3]], [0, 1, 0, 1, 2]),
+      returns('folded', [['a', 'b']], '>ab'),
+      returns('longest', [['a', 'bcd', 'ef']], 3),
+      returns(
+        'paired',
+        [
+          [1, 2, 3],
+          ['a', 'b'],
+        ],
+        [
+          [1, 'a'],
+          [2, 'b'],
+        ],
+      ),
+      returns('added', [[1, 2, 3]], 6),
+      returns('added', [[]], 0),
+      fails('added', [[maxInt, 1]], 'the result is outside the range of int'),
+      returns('measured', [[0.5, 1]], [1.5, 0.75]),
+      returns('measured', [[]], [0, null]),
+      returns('mean', [[1, 2]], 1.5),
+      returns('ends', [['b', '\u{1F600}', '\uffee', 'B']], ['B', '\u{1F600}']),
+      returns('ends', [[]], [null, null]),
+      returns('bounds', [[3, -1, 3]], [-1, 3]),
+      returns('ordered', [['b', '\u{1F600}', '\uffee', 'ab', 'a']], ['a', 'ab', 'b', '\uffee', '\u{1F600}']),
+      returns(
+        'ranked',
+        [
+          [
+            ['a', 1],
+            ['c', 2],
+            ['b', 2],
+          ],
+        ],
+        [
+          ['b', 2],
+          ['c', 2],
+          ['a', 1],
+        ],
+      ),
+      returns('sparse', [[5, 10, 3, 11]], [10, 11, 3, 5]),
+      returns('different', [[[1], [2], [1]]], [[1], [2]]),
+      returns('kinds', [['b', 'a', 'b']], ['b', 'a']),
+    ],
+  },
   'records, options and results': {
     source: `type Place { x: float, y: float, name: Option[str] }
 fn unnamed(x: float) to Place { return { x: x, y: 0.0 } }

@@ -1,24 +1,34 @@
 import type {Span} from '../diagnostics/index.js'
-import type {Arg} from '../syntax/index.js'
-import type {Signature} from './builtins.js'
+import type {Arg, Expr} from '../syntax/index.js'
+import type {Fault, Signature} from './builtins.js'
 import type {Checker} from './checker.js'
 import type {Ir} from './ir.js'
-import type {Type} from './types.js'
+import {show, type Type} from './types.js'
 
 /** Checks positional arguments; returns them with the result type of the call. */
 export function checkArgs(
   c: Checker,
   written: readonly Arg[],
-  {params, optional = 0, result}: Signature,
+  signature: Signature,
   span: Span,
   name: string,
 ): {args: Ir[]; type: Type} {
-  hasArgCount(c, written, {name, span, most: params.length, least: params.length - optional})
-  const args = written.map(({value}, i) => {
-    const param = params[i]
-    return param === undefined ? c.value(value) : c.check(value, param, 'exact', 'typecheck.arg_mismatch')
-  })
+  const {params, optional = 0, result, given, fault} = signature
+  const isComplete = hasArgCount(c, written, {name, span, most: params.length, least: params.length - optional})
+  const check = (value: Expr, param: Type | undefined) =>
+    param === undefined ? c.value(value) : c.check(value, param, 'exact', 'typecheck.arg_mismatch')
+  // Lambdas last: their parameters may depend on the other arguments.
+  const plain = written.map(({value}, i) => (value.kind === 'lambda' ? undefined : check(value, params[i])))
+  const types = given?.(plain) ?? params
+  const args = plain.map((ir, i) => ir ?? check((written[i] as Arg).value, types[i]))
+  const found = isComplete ? fault?.(args) : undefined
+  if (found !== undefined) reportFault(c, span, name, found)
   return {args, type: typeof result === 'function' ? result(args) : result}
+}
+
+function reportFault(c: Checker, span: Span, name: string, {needs, found}: Fault): void {
+  const foundType = show(found)
+  c.report('typecheck.arg_mismatch', span, `${name}() needs ${needs}, found ${foundType}.`, {foundType})
 }
 
 interface Called {

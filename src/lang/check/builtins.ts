@@ -1,5 +1,24 @@
 import type {Ir, MethodFamily} from './ir.js'
-import {bool, float, fn, int, json, list, option, result, str, type Type, unit, unknown} from './types.js'
+import {
+  bool,
+  dec,
+  float,
+  fn,
+  int,
+  isNumber,
+  isOrdered,
+  isUnknown,
+  join,
+  json,
+  list,
+  map,
+  option,
+  result,
+  str,
+  type Type,
+  unit,
+  unknown,
+} from './types.js'
 
 /** The parameters and result of a built-in function or method. */
 export interface Signature {
@@ -7,6 +26,16 @@ export interface Signature {
   /** The number of optional parameters, counted from the end. */
   optional?: number
   result: Type | ((args: readonly Ir[]) => Type)
+  /** The parameters of lambdas, if they depend on the other arguments. */
+  given?: (args: readonly (Ir | undefined)[]) => readonly Type[]
+  /** Why the types of the receiver and of the arguments do not suit. */
+  fault?: (args: readonly Ir[]) => Fault | undefined
+}
+
+/** What a function needs, and the type that was found. */
+export interface Fault {
+  needs: string
+  found: Type
 }
 
 const takes = (params: readonly Type[], result: Signature['result'], optional = 0): Signature => ({
@@ -52,19 +81,76 @@ const resultOf = (ir: Ir | undefined): Type => (ir?.type.kind === 'function' ? i
 
 type Methods = Readonly<Record<string, (receiver: Type) => Signature>>
 
+/** A method of lists whose items have a certain kind of type. */
+const forItems =
+  (isSuitable: (of: Type) => boolean, needs: string, signature: (of: Type) => Signature) =>
+  (receiver: Type): Signature => {
+    const fault = isSuitable(of(receiver)) ? {} : {fault: () => ({needs, found: receiver})}
+    return {...signature(of(receiver)), ...fault}
+  }
+
+const orderedItems = 'items that can be ordered'
+const isTotal = (type: Type) => isNumber(type) || type.kind === 'dec' || isUnknown(type)
+const isKey = (type: Type) => ['str', 'int', 'id', 'bool', 'unknown', 'never'].includes(type.kind)
+
 const listMethods: Methods = {
   len: () => takes([], int),
   is_empty: () => takes([], bool),
   append: (receiver) => takes([of(receiver)], (args) => grown(receiver, args)),
   push: (receiver) => takes([of(receiver)], (args) => grown(receiver, args)),
+  concat: (receiver) => takes([list(of(receiver))], ([others]) => concatenated(receiver, others?.type ?? unknown)),
   get: (receiver) => takes([int], option(of(receiver))),
   first: (receiver) => takes([], option(of(receiver))),
   last: (receiver) => takes([], option(of(receiver))),
+  slice: (receiver) => takes([int, int], list(of(receiver)), 1),
   contains: (receiver) => takes([of(receiver)], bool),
   join: () => takes([str], str, 1),
   map: (receiver) => takes([fn([of(receiver)], unknown)], (args) => list(resultOf(args[0]))),
+  flat_map: (receiver) => takes([fn([of(receiver)], list(unknown))], (args) => list(of(resultOf(args[0])))),
   filter: (receiver) => takes([fn([of(receiver)], bool)], receiver),
+  find: (receiver) => takes([fn([of(receiver)], bool)], option(of(receiver))),
+  any: (receiver) => takes([fn([of(receiver)], bool)], bool),
+  all: (receiver) => takes([fn([of(receiver)], bool)], bool),
+  reduce: (receiver) => ({
+    params: [fn([unknown, of(receiver)], unknown), unknown],
+    given: ([, initial]) => reducer(initial?.type ?? unknown, of(receiver)),
+    result: ([reduced, initial]) => join(initial?.type ?? unknown, resultOf(reduced)) ?? unknown,
+  }),
   reverse: (receiver) => takes([], receiver),
+  zip: (receiver) =>
+    takes([list(unknown)], ([others]) =>
+      list({kind: 'tuple', items: [of(receiver), others === undefined ? unknown : of(others.type)]}),
+    ),
+  sum: forItems(isTotal, 'numbers', (item) => takes([], item.kind === 'id' ? int : item)),
+  avg: forItems(isTotal, 'numbers', (item) => takes([], option(item.kind === 'dec' ? dec : float))),
+  min: forItems(isOrdered, orderedItems, (item) => takes([], option(item))),
+  max: forItems(isOrdered, orderedItems, (item) => takes([], option(item))),
+  sort: forItems(isOrdered, orderedItems, (item) => takes([], list(item))),
+  sort_by: (receiver) => ({
+    ...takes([fn([of(receiver)], unknown)], list(of(receiver))),
+    fault: ([key]) => unlessKey(isOrdered, 'a key that can be ordered', resultOf(key)),
+  }),
+  distinct: (receiver) => takes([], list(of(receiver))),
+  to_set: (receiver) => takes([], {kind: 'set', of: of(receiver)}),
+  group_by: (receiver) => ({
+    ...takes([fn([of(receiver)], unknown)], map(list(of(receiver)))),
+    fault: ([key]) => unlessKey(isKey, 'a key of type str, int or bool', resultOf(key)),
+  }),
+}
+
+const unlessKey = (isSuitable: (type: Type) => boolean, needs: string, found: Type): Fault | undefined =>
+  isSuitable(found) ? undefined : {needs, found}
+
+/** The parameters of `reduce`; the result of an empty list, whose items are unknown, is inferred. */
+function reducer(initial: Type, item: Type): Type[] {
+  const isOpen = 'of' in initial && isUnknown(initial.of)
+  return [fn([initial, item], isOpen ? unknown : initial), unknown]
+}
+
+/** The type of two lists joined by `+`: a set if the first is a set. */
+export function concatenated(receiver: Type, others: Type): Type {
+  const item = join(of(receiver), of(others)) ?? of(receiver)
+  return receiver.kind === 'set' ? {kind: 'set', of: item} : list(item)
 }
 
 /** A list declared empty gets its element type from the first item appended. */

@@ -1,8 +1,9 @@
 import type {Arg, BinaryExpr, Expr} from '../syntax/index.js'
+import {concatenated} from './builtins.js'
 import {checkCall} from './calls.js'
 import {type Checker, nothing} from './checker.js'
 import type {Comparison, Ir, NumberMode} from './ir.js'
-import {bool, dec, fits, float, int, isNumber, isUnknown, show, str, type Type, unknown} from './types.js'
+import {bool, dec, fits, float, int, isNumber, isUnknown, join, show, str, type Type, unknown} from './types.js'
 
 export function checkUnary(c: Checker, {operator, operand: inner}: Expr & {kind: 'unary'}): Ir {
   if (operator === 'not') return {kind: 'not', operand: condition(c, inner, operator), type: bool}
@@ -87,6 +88,8 @@ export function checkArithmetic(c: Checker, expr: BinaryExpr): Ir {
   const operator = expr.operator as '+' | '-' | '*' | '/' | '%'
   const [a, b] = [left.type, right.type]
   if (operator === '+' && (a.kind === 'str' || b.kind === 'str')) return {kind: 'concat', left, right, type: str}
+  if (operator === '+' && isItems(a) && isItems(b) && join(a.of, b.of) !== undefined)
+    return {kind: 'method', family: 'list', name: 'concat', object: left, args: [right], type: concatenated(a, b)}
   if (isUnknown(a) || isUnknown(b)) {
     const type = isUnknown(a) ? (isUnknown(b) ? unknown : b) : a
     return {kind: 'arithmetic', operator, mode: 'unknown', left, right, type: operator === '+' ? unknown : type}
@@ -98,6 +101,8 @@ export function checkArithmetic(c: Checker, expr: BinaryExpr): Ir {
   }
   return {kind: 'arithmetic', operator, mode, left, right, type: {int, float, dec}[mode]}
 }
+
+const isItems = (type: Type): type is Type & {kind: 'list' | 'set'} => type.kind === 'list' || type.kind === 'set'
 
 function modeOf(a: Type, b: Type): Exclude<NumberMode, 'unknown'> | undefined {
   if (a.kind === 'dec' && b.kind === 'dec') return 'dec'

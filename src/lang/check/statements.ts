@@ -142,6 +142,7 @@ function checkAssign(c: Checker, {target, operator, value: expr}: Stmt & {kind: 
   const {type} = binding
   const plainType = type.kind === 'outcome' ? type.of : type
   if (!fits(value.type, plainType)) c.mismatch(expr, value.type, plainType)
+  widen(binding, value.type)
   return {kind: 'assign', binding, value: type.kind === 'outcome' ? {kind: 'ok', value, type} : value}
 }
 
@@ -154,8 +155,13 @@ function assignedValue(c: Checker, expr: Expr, binding: Binding): Ir {
     return {kind: 'ok', value, type}
   }
   const value = c.check(expr, type, 'slot')
-  // A list declared empty gets its element type from the assigned value.
-  const wider = type.kind === 'list' && isUnknown(type.of) ? join(type, value.type) : undefined
-  if (wider !== undefined) binding.type = wider
+  widen(binding, value.type)
   return value
+}
+
+/** A list declared empty gets its element type from the assigned value. */
+function widen(binding: Binding, assigned: Type): void {
+  const {type} = binding
+  const wider = type.kind === 'list' && isUnknown(type.of) ? join(type, assigned) : undefined
+  if (wider !== undefined) binding.type = wider
 }

@@ -212,6 +212,13 @@ export const isNumber = ({kind}: Type): boolean => kind === 'int' || kind === 'f
 export const isScalar = ({kind}: Type): boolean =>
   isNumber({kind} as Type) || kind === 'bool' || kind === 'str' || kind === 'dec' || kind === 'bytes'
 
+/** Whether the values of a type have an order: scalars except bytes, and tuples and options of them. */
+export function isOrdered(type: Type): boolean {
+  if (type.kind === 'tuple') return type.items.every(isOrdered)
+  if (type.kind === 'option') return isOrdered(type.of)
+  return isUnknown(type) || (isScalar(type) && type.kind !== 'bytes')
+}
+
 /** Whether a value of the type can be stored in a column or sent. `seen` stops at recursive types. */
 export const isStorable = (type: Type, seen?: Set<object>): boolean => visitSome(type, storable, seen, yes)
 

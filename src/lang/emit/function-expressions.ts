@@ -44,7 +44,8 @@ export const expressions: Visitor<Ir, string, Writing> = {
   apply: ({callee, args}, w) => `${writeOperand(callee, w)}(${args.map((arg) => w.value(arg)).join(', ')})`,
   builtin: writeBuiltin,
   method: ({family, name, object, args: argIrs}, w) => {
-    if (family === 'list' && isComparing(name, object.type)) refuseComparison()
+    if (family === 'list' && isComparing(name, object.type, argIrs)) refuseComparison()
+    if (family === 'list' && name === 'sum' && itemOf(object.type).kind === 'float') return `$total(${w.value(object)})`
     const self = writeOperand(object, w)
     const args = argIrs.map((arg) => w.value(arg))
     const write = family === undefined ? undefined : portableMethods[`${family}.${name}`]
@@ -109,10 +110,18 @@ function refuseComparison(): never {
   throw new NotPortable('it compares decimals or sets')
 }
 
-const isComparing = (name: string, type: Type) =>
-  name === 'contains'
-    ? 'of' in type && isEqualByValue(type.of)
-    : type.kind === 'set' && (name === 'append' || name === 'push')
+const itemOf = (type: Type): Type => ('of' in type ? type.of : type)
+
+/** List methods whose result depends on the equality, order or sum of the items. */
+const comparingItems: ReadonlySet<string> = new Set('contains sum avg min max sort distinct to_set'.split(' '))
+const growing: ReadonlySet<string> = new Set(['concat', 'append', 'push'])
+
+/** Whether a method compares or adds decimals, or compares the items of a set. */
+function isComparing(name: string, type: Type, [key]: readonly Ir[]): boolean {
+  if (growing.has(name)) return type.kind === 'set'
+  if (name === 'sort_by') return key?.type.kind === 'function' && isEqualByValue(key.type.result)
+  return comparingItems.has(name) && isEqualByValue(itemOf(type))
+}
 
 /** A construct as a value: an immediately invoked function, which `return` and `break` must not leave. */
 function writeInPlace(ir: Ir, w: Writing): string {

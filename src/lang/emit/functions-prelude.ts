@@ -43,6 +43,48 @@ function element<T>(items: readonly T[], index: number): T {
   return at < 0 || at >= items.length ? fail(\`index \${index} is out of range for length \${items.length}\`) : (items[at] as T);
 }
 
+function $total(items: readonly number[]): number {
+  return items.reduce((sum, item) => sum + item, 0);
+}
+
+function $sum(items: readonly number[]): number {
+  return items.reduce((sum, item) => int(sum + item), 0);
+}
+
+function $avg(items: readonly number[]): number | null {
+  return items.length === 0 ? null : $total(items) / items.length;
+}
+
+function $order(a: unknown, b: unknown): number {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  if (typeof a === "string") return $orderTexts([...a], [...(b as string)]);
+  if (!Array.isArray(a)) return Number(a) - Number(b);
+  return a.reduce((found: number, item, i) => found || $order(item, (b as unknown[])[i]), 0);
+}
+
+function $orderTexts(a: string[], b: string[]): number {
+  const at = a.findIndex((character, i) => character !== b[i]);
+  if (at < 0) return a.length - b.length;
+  return (a[at]?.codePointAt(0) ?? 0) - (b[at]?.codePointAt(0) ?? -1);
+}
+
+function $least<T>(items: readonly T[], sign: 1 | -1): T | null {
+  return items.reduce<T | null>((best, item, i) => (i === 0 || sign * $order(item, best) < 0 ? item : best), null);
+}
+
+function $sorted<T>(items: readonly T[], key: (item: T) => unknown): T[] {
+  const keyed = items.map((item) => [key(item), item] as const);
+  return keyed.sort(([a], [b]) => $order(a, b)).map(([, item]) => item);
+}
+
+function $distinct<T>(items: readonly T[]): T[] {
+  return items.filter((item, i) => items.findIndex((other) => equal(item, other)) === i);
+}
+
+function $zip<A, B>(a: readonly A[], b: readonly B[]): [A, B][] {
+  return a.slice(0, b.length).map((item, i) => [item, b[i] as B]);
+}
+
 function unwrap<T>(value: T | null): T {
   return value === null ? fail("unwrap() of None") : value;
 }

@@ -29,6 +29,8 @@ export interface Limits {
 
 export const defaultLimits: Limits = {steps: 1_000_000, depth: 256, timeoutMs: 30_000}
 
+const itemsPerStep = 64
+
 /** Thrown to wait for an external result; the handler is then re-run and replays its journal. */
 export class Waiting {
   readonly path: string
@@ -95,6 +97,14 @@ export class Context {
     const steps = ++this.#steps
     if (steps > this.#limits.steps) throw new Failure('STEP_LIMIT', `more than ${this.#limits.steps} evaluation steps`)
     if ((steps & 255) === 0) this.checkTime()
+  }
+
+  /** Counts the copied or compared items of a method: many of them take as long as one step. */
+  items(count: number): void {
+    if (count < itemsPerStep) return
+    this.#steps += Math.trunc(count / itemsPerStep)
+    this.step()
+    this.checkTime()
   }
 
   checkTime(): void {

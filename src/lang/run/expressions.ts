@@ -1,12 +1,15 @@
-import {type Ir, type IrOf, type MethodFamily, unknown, type Visitor} from '../check/index.js'
+import {type Ir, type IrOf, unknown, type Visitor} from '../check/index.js'
+import {callableOf} from './call.js'
 import type {Context} from './context.js'
 import {calculateDecimals} from './decimal.js'
-import {distinct, equality} from './equality.js'
+import {distinct} from './equality.js'
 import {DatabaseFailure, Failure} from './failure.js'
 import {type Cell, type Compiling, type Eval, type Frame, jumps, normal, returned, storeOf, valued} from './frame.js'
-import {builtins, callableOf, elementOf, familyOfValue, type Method, methodOf, sized} from './methods.js'
+import {typedListMethod} from './list-methods.js'
+import {builtins, elementOf, familyOfValue, methodOf} from './methods.js'
 import type {Operation} from './operation.js'
 import {arithmetic, comparison} from './operators.js'
+import {sized} from './size.js'
 import {type Callable, display, Err, isObject, Ok, type Value} from './value.js'
 
 /** Compilers for each kind of expression. */
@@ -234,7 +237,12 @@ function asWritten(value: Value): string {
 function compileMethod({family, name, object: receiver, args: argIrs}: IrOf<'method'>, c: Compiling): Eval {
   const object = c.value(receiver)
   const args = argIrs.map((arg) => c.value(arg))
-  const known = family === undefined ? undefined : (comparing(family, name, receiver, argIrs) ?? methodOf(family, name))
+  const known =
+    family === 'list'
+      ? typedListMethod(name, receiver.type, argIrs)
+      : family === undefined
+        ? undefined
+        : methodOf(family, name)
   return (frame) => {
     const self = object(frame)
     const method = known ?? methodOf(familyOfValue(self), name)
@@ -245,19 +253,6 @@ function compileMethod({family, name, object: receiver, args: argIrs}: IrOf<'met
       frame.context,
     )
   }
-}
-
-/** The methods that compare items, which depends on their type. */
-function comparing(family: MethodFamily, name: string, {type}: Ir, [item]: readonly Ir[]): Method | undefined {
-  if (family !== 'list' || item === undefined) return undefined
-  const of = 'of' in type ? type.of : unknown
-  if (name === 'contains') {
-    const equal = equality(of, item.type)
-    return (self: Value[], [sought]) => self.some((each) => equal(each, sought))
-  }
-  if (type.kind !== 'set' || (name !== 'append' && name !== 'push')) return undefined
-  const toSet = distinct(of)
-  return (self: Value[], [added]) => sized(toSet([...self, added]))
 }
 
 function compileField({object: of, name, of: kind}: IrOf<'field'>, c: Compiling): Eval {

@@ -1,22 +1,15 @@
 import {createHash, randomUUID} from 'node:crypto'
-import {type MethodFamily, unknown} from '../check/index.js'
+import type {MethodFamily} from '../check/index.js'
 import type {Context} from './context.js'
-import {equality} from './equality.js'
 import {Failure} from './failure.js'
 import {parseJsonText} from './json-text.js'
-import {asMap, type Callable, display, Err, fromJson, isObject, jsonNull, Ok, toJson, type Value} from './value.js'
+import {untypedListMethods} from './list-methods.js'
+import {maxLength, sized} from './size.js'
+import {asMap, display, Err, fromJson, isObject, jsonNull, Ok, toJson, type Value} from './value.js'
 
 type Args = readonly Value[]
 type Builtin = (args: Args, context: Context) => Value
 export type Method = (self: never, args: Args, context: Context) => Value
-
-/** Maximum length of a string or list. */
-const maxLength = 16 << 20
-
-export function sized<T extends {length: number}>(value: T): T {
-  if (value.length > maxLength) throw new Failure('STEP_LIMIT', 'a string or list is too long')
-  return value
-}
 
 const codePoints = (text: string) => [...text]
 
@@ -117,35 +110,6 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   },
 }
 
-/** @throws Failure if a value of unknown type is not a function */
-export function callableOf(value: Value): Callable {
-  if (typeof value !== 'function') throw new Failure('CONVERSION', `${display(value)} cannot be called`)
-  return value as Callable
-}
-
-/** Values of unknown type; the compiler replaces the methods that compare items of a known type. */
-const equalUntyped = equality(unknown)
-
-const call = (callable: Value, args: Args, context: Context): Value => {
-  context.step()
-  return callableOf(callable)(args)
-}
-
-const list: Readonly<Record<string, (self: Value[], args: Args, context: Context) => Value>> = {
-  len: (self) => self.length,
-  is_empty: (self) => self.length === 0,
-  append: (self, [item]) => sized([...self, item]),
-  push: (self, [item]) => sized([...self, item]),
-  get: (self, [index]) => self.at(Number(index)) ?? null,
-  first: (self) => self[0] ?? null,
-  last: (self) => self.at(-1) ?? null,
-  contains: (self, [item]) => self.some((each) => equalUntyped(each, item)),
-  join: (self, [separator = '']) => sized(self.map(display).join(String(separator))),
-  map: (self, [callable], context) => self.map((item) => call(callable, [item], context)),
-  filter: (self, [callable], context) => self.filter((item) => call(callable, [item], context) === true),
-  reverse: (self) => [...self].reverse(),
-}
-
 const str: Readonly<Record<string, (self: string, args: Args) => Value>> = {
   len: (self) => codePoints(self).length,
   is_empty: (self) => self === '',
@@ -235,7 +199,7 @@ const request: Readonly<Record<string, (self: Value, args: Args, context: Contex
 }
 
 const families: Readonly<Record<MethodFamily, Readonly<Record<string, Method>>>> = {
-  list,
+  list: untypedListMethods,
   str,
   option,
   result,

@@ -2,7 +2,8 @@ import type {Arithmetic, IrOf, NumberMode} from '../check/index.js'
 import {calculateDecimals, compareDecimals} from './decimal.js'
 import {equality} from './equality.js'
 import {Failure} from './failure.js'
-import {sized} from './methods.js'
+import {compareValues} from './ordering.js'
+import {sized} from './size.js'
 import {display, type Value} from './value.js'
 
 const safe = (value: number): number => {
@@ -45,6 +46,7 @@ export function arithmetic(operator: Arithmetic, mode: NumberMode): (a: Value, b
     case 'unknown':
       return (a, b) => {
         if (operator === '+' && (typeof a === 'string' || typeof b === 'string')) return sized(display(a) + display(b))
+        if (operator === '+' && Array.isArray(a) && Array.isArray(b)) return sized([...a, ...b])
         if (typeof a !== 'number' || typeof b !== 'number')
           throw new Failure('CONVERSION', `'${operator}' does not apply to these values`)
         const areIntegers = Number.isInteger(a) && Number.isInteger(b)
@@ -72,12 +74,4 @@ export function comparison({operator, mode, left, right}: IrOf<'compare'>): (a: 
     case '>=':
       return (a, b) => order(a, b) >= 0
   }
-}
-
-/** Compares numbers by value and strings by code point, as SQLite does. */
-function compareValues(a: Value, b: Value): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b
-  if (typeof a === 'string' && typeof b === 'string')
-    return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
-  throw new Failure('CONVERSION', 'the values cannot be ordered')
 }

@@ -1,0 +1,177 @@
+import {type Ir, type Type, unknown} from '../check/index.js'
+import {call} from './call.js'
+import type {Context} from './context.js'
+import {averageDecimals} from './decimal.js'
+import {distinct, equality} from './equality.js'
+import {arithmetic} from './operators.js'
+import {type Compare, ordering} from './ordering.js'
+import {sized} from './size.js'
+import {display, type Value} from './value.js'
+
+type Items = readonly Value[]
+export type ListMethod = (self: Items, args: readonly Value[], context: Context) => Value
+
+/** A method for a receiver and arguments of certain types. */
+type MakeMethod = (receiver: Type, args: readonly Ir[]) => ListMethod
+
+const itemOf = (type: Type | undefined): Type => (type !== undefined && 'of' in type ? type.of : unknown)
+
+/** A method that is the same for items of all types. */
+const any =
+  (method: ListMethod): MakeMethod =>
+  () =>
+    method
+
+/** A method that creates a list or, of a set, a set. */
+const grown =
+  (grow: (self: Items, args: readonly Value[]) => Value[]): MakeMethod =>
+  (receiver) => {
+    const toSet = receiver.kind === 'set' ? distinct(receiver.of) : undefined
+    return (self, args, context) => {
+      const items = sized(grow(self, args))
+      context.items(items.length)
+      return toSet === undefined ? items : toSet(items)
+    }
+  }
+
+const isTrue = (condition: Value, item: Value, context: Context) => call(condition, [item], context) === true
+
+/** The first item that is before all others in an order; None of an empty list. */
+const least =
+  (orderOf: (of: Type) => Compare): MakeMethod =>
+  (receiver) => {
+    const compare = orderOf(itemOf(receiver))
+    return (self, _, context) => {
+      context.items(self.length)
+      return self.reduce((best, item) => (compare(item, best) < 0 ? item : best), self[0] ?? null)
+    }
+  }
+
+const reversed = (of: Type): Compare => {
+  const compare = ordering(of)
+  return (a, b) => compare(b, a)
+}
+
+function sum(receiver: Type): ListMethod {
+  const {kind} = itemOf(receiver)
+  const mode = kind === 'dec' || kind === 'float' || kind === 'unknown' ? kind : 'int'
+  const add = arithmetic('+', mode)
+  const zero = mode === 'dec' ? '0' : 0
+  return (self, _, context) => {
+    context.items(self.length)
+    return self.reduce(add, zero)
+  }
+}
+
+function avg(receiver: Type): ListMethod {
+  const isDecimal = itemOf(receiver).kind === 'dec'
+  return (self, _, context) => {
+    context.items(self.length)
+    if (self.length === 0) return null
+    return isDecimal
+      ? averageDecimals(self as readonly string[])
+      : (self as readonly number[]).reduce((total, item) => total + item, 0) / self.length
+  }
+}
+
+/** Items with their keys, in the order of the keys; equal ones stay in place. */
+function sortedBy(keys: readonly Value[], items: Items, compare: Compare, context: Context): Value[] {
+  // A comparison costs as much as several copies.
+  context.items(items.length * Math.ceil(Math.log2(items.length + 1)) * comparisonCost)
+  const places = items.map((_, i) => i)
+  return places.sort((a, b) => compare(keys[a], keys[b])).map((i) => items[i])
+}
+const comparisonCost = 4
+
+/** Comparing and hashing an item cost as much as several copies. */
+const hashCost = 16
+
+const methods: Readonly<Record<string, MakeMethod>> = {
+  len: any((self) => self.length),
+  is_empty: any((self) => self.length === 0),
+  append: grown((self, [item]) => [...self, item]),
+  push: grown((self, [item]) => [...self, item]),
+  concat: grown((self, [others]) => [...self, ...(others as Items)]),
+  get: any((self, [index]) => self.at(Number(index)) ?? null),
+  first: any((self) => self[0] ?? null),
+  last: any((self) => self.at(-1) ?? null),
+  contains: (receiver, [sought]) => {
+    const equal = equality(itemOf(receiver), sought?.type ?? unknown)
+    return (self, [item]) => self.some((each) => equal(each, item))
+  },
+  join: any((self, [separator = '']) => sized(self.map(display).join(String(separator)))),
+  map: any((self, [callable], context) => self.map((item) => call(callable, [item], context))),
+  flat_map: any((self, [callable], context) => {
+    const items: Value[] = []
+    for (const item of self) {
+      const part = call(callable, [item], context) as Items
+      context.items(part.length)
+      for (const each of part) items.push(each)
+      sized(items)
+    }
+    return items
+  }),
+  filter: any((self, [condition], context) => self.filter((item) => isTrue(condition, item, context))),
+  find: any((self, [condition], context) => self.find((item) => isTrue(condition, item, context)) ?? null),
+  any: any((self, [condition], context) => self.some((item) => isTrue(condition, item, context))),
+  all: any((self, [condition], context) => self.every((item) => isTrue(condition, item, context))),
+  reduce: any((self, [callable, initial], context) =>
+    self.reduce((total, item) => call(callable, [total, item], context), initial),
+  ),
+  reverse: any((self) => [...self].reverse()),
+  slice: any((self, [from, to], context) => {
+    const items = self.slice(Number(from), to === undefined ? undefined : Number(to))
+    context.items(items.length)
+    return items
+  }),
+  zip: any((self, [others], context) => {
+    const partners = others as Items
+    const pairs = self.slice(0, partners.length).map((item, i) => [item, partners[i]])
+    context.items(pairs.length)
+    return pairs
+  }),
+  sum,
+  avg,
+  min: least(ordering),
+  max: least(reversed),
+  sort: (receiver) => {
+    const compare = ordering(itemOf(receiver))
+    return (self, _, context) => sortedBy(self, self, compare, context)
+  },
+  sort_by: (_, [key]) => {
+    const compare = ordering(key?.type.kind === 'function' ? key.type.result : unknown)
+    return (self, [callable], context) => {
+      const keys = self.map((item) => call(callable, [item], context))
+      return sortedBy(keys, self, compare, context)
+    }
+  },
+  distinct: unique,
+  to_set: unique,
+  group_by: any((self, [callable], context) => {
+    const groups = new Map<string, Value[]>()
+    for (const item of self) {
+      const key = display(call(callable, [item], context))
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, [item])
+      else group.push(item)
+    }
+    return groups
+  }),
+}
+
+function unique(receiver: Type): ListMethod {
+  const toSet = distinct(itemOf(receiver))
+  return (self, _, context) => {
+    context.items(self.length * hashCost)
+    return toSet(self)
+  }
+}
+
+/** The method of a list or set of a known type. */
+export const typedListMethod = (name: string, receiver: Type, args: readonly Ir[]): ListMethod | undefined =>
+  Object.hasOwn(methods, name) ? methods[name]?.(receiver, args) : undefined
+
+/** The methods for items whose type is known only at run time. */
+export const untypedListMethods: Readonly<Record<string, ListMethod>> = Object.fromEntries(
+  Object.entries(methods).map(([name, make]) => [name, make(unknown, [])]),
+)
