@@ -377,6 +377,20 @@ fn fine(n: int) to List[bool] { return [checked(n).is_ok(), checked(n).is_err()]
       returns('fine', [-1], [false, true]),
     ],
   },
+  'options that are changed': {
+    source: `fn doubled(o: Option[int]) to Option[int] { return o.map(n => n * 2) }
+fn positive(o: Option[int]) to Option[int] { return o.map(n => if n > 0 { Some(n) } else { None }) }
+fn either(a: Option[int], b: Option[int]) to Option[int] { return a.or_else(() => b) }
+`,
+    calls: [
+      returns('doubled', [2], 4),
+      returns('doubled', [null], null),
+      returns('positive', [2], 2),
+      returns('positive', [-2], null),
+      returns('either', [1, 2], 1),
+      returns('either', [null, 2], 2),
+    ],
+  },
   'functions as values': {
     source: `fn closure() to List[int] {
     let mut n = 0

@@ -68,7 +68,7 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'typecheck.param_type': '@endpoint(kind: query) fn f(‹x›) to int { return 1 }\n',
   'typecheck.missing_return': 'fn ‹f›(n: int) to int { if n > 0 { return 1 } }\n',
   'typecheck.immutable': 'fn f() to Unit {\n    let n = 1\n    ‹n› = 2\n}\n',
-  'typecheck.assign_target': 'fn f(l: List[int]) to Unit { ‹l[0]› = 2 }\n',
+  'typecheck.assign_target': 'type P { x: int }\nfn f(p: P) to Unit { ‹p.x› = 2 }\n',
   'typecheck.operator': 'fn f() to int { return ‹1 + true› }\n',
   'typecheck.try_context': 'fn f(o: Option[int]) to int { return o‹?› }\n',
   'typecheck.try_operand': 'fn f() to Option[int] { return Some(‹5›?) }\n',

@@ -103,6 +103,7 @@ const listMethods: Methods = {
   first: (receiver) => takes([], option(of(receiver))),
   last: (receiver) => takes([], option(of(receiver))),
   slice: (receiver) => takes([int, int], list(of(receiver)), 1),
+  set: (receiver) => takes([int, of(receiver)], list(of(receiver))),
   contains: (receiver) => takes([of(receiver)], bool),
   join: () => takes([str], str, 1),
   map: (receiver) => takes([fn([of(receiver)], unknown)], (args) => list(resultOf(args[0]))),
@@ -179,23 +180,42 @@ const optionMethods: Methods = {
   is_none: () => takes([], bool),
   unwrap: (receiver) => takes([], of(receiver)),
   unwrap_or: (receiver) => takes([of(receiver)], of(receiver)),
+  map: (receiver) => takes([fn([of(receiver)], unknown)], ([mapped]) => option(resultOf(mapped))),
+  or_else: (receiver) => takes([fn([], receiver)], ([other]) => join(receiver, resultOf(other)) ?? receiver),
+  ok_or: (receiver) => takes([unknown], ([error]) => result(of(receiver), error?.type ?? unknown)),
 }
 
 const okOf = (type: Type): Type => (type.kind === 'result' ? type.ok : unknown)
+const errorOf = (type: Type): Type => (type.kind === 'result' ? type.error : unknown)
 
 const resultMethods: Methods = {
   is_ok: () => takes([], bool),
   is_err: () => takes([], bool),
   unwrap: (receiver) => takes([], okOf(receiver)),
   unwrap_or: (receiver) => takes([okOf(receiver)], okOf(receiver)),
+  map: (receiver) => takes([fn([okOf(receiver)], unknown)], ([mapped]) => result(resultOf(mapped), errorOf(receiver))),
+  map_err: (receiver) =>
+    takes([fn([errorOf(receiver)], unknown)], ([mapped]) => result(okOf(receiver), resultOf(mapped))),
+  ok: (receiver) => takes([], option(okOf(receiver))),
 }
 
 const mapMethods: Methods = {
   get: (receiver) => takes([str], option(of(receiver))),
   keys: () => takes([], list(str)),
+  values: (receiver) => takes([], list(of(receiver))),
+  entries: (receiver) => takes([], list({kind: 'tuple', items: [str, of(receiver)]})),
   len: () => takes([], int),
+  is_empty: () => takes([], bool),
   contains: () => takes([str], bool),
+  set: (receiver) => takes([str, of(receiver)], ([, item]) => withItem(receiver, item)),
+  with: (receiver) => takes([str, of(receiver)], ([, item]) => withItem(receiver, item)),
+  remove: (receiver) => takes([str], receiver),
+  merge: (receiver) => takes([receiver], receiver),
 }
+
+/** A map declared empty gets the type of its values from the first one. */
+const withItem = (receiver: Type, item: Ir | undefined): Type =>
+  of(receiver).kind === 'unknown' && item !== undefined ? map(item.type) : receiver
 
 const jsonMethods: Methods = {
   get_str: () => takes([str], result(str)),

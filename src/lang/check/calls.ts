@@ -99,6 +99,17 @@ function checkMethodCall(c: Checker, expr: CallExpr, callee: MemberExpr): Ir {
   const object = receiver(c.infer(callee.object), name)
   const family = familyOf(object.type)
   if (family === undefined) {
+    if (object.type.kind === 'object' && !object.type.fields.has(name) && Object.hasOwn(methods.map, name)) {
+      c.report(
+        'typecheck.unknown_method',
+        member,
+        `An object literal without a declared type has no method '${name}'.`,
+        {
+          hints: ['Declare the type of the map: let sizes: Map[str, int] = { a: 1 }'],
+        },
+      )
+      return nothing
+    }
     if (object.type.kind === 'object' || object.type.kind === 'record') {
       const field = checkMember(c, callee)
       return field.type.kind === 'function' ? checkApply(c, field, field.type, expr) : nothing
@@ -123,10 +134,12 @@ function checkMethodCall(c: Checker, expr: CallExpr, callee: MemberExpr): Ir {
   return {kind: 'method', family, name, object, ...checkArgs(c, expr.args, taken, member, name)}
 }
 
-/** `.is_ok()`, `.is_err()` and `.unwrap()` apply to the outcome of a database operation, other methods to its value. */
+/** Methods that apply to the outcome of a database operation; others apply to its value. */
+const ofOutcome: ReadonlySet<string> = new Set(['is_ok', 'is_err', 'map_err', 'ok'])
+
 function receiver(raw: Ir, name: string): Ir {
   if (raw.type.kind !== 'outcome') return raw
-  const asks = name === 'is_ok' || name === 'is_err' || (name === 'unwrap' && raw.type.of.kind !== 'option')
+  const asks = ofOutcome.has(name) || (name === 'unwrap' && raw.type.of.kind !== 'option')
   return asks ? handled(raw) : plain(raw)
 }
 

@@ -1,3 +1,4 @@
+import type {DiagnosticDetails, Span} from '../diagnostics/index.js'
 import type {Expr, ForExpr, IfExpr, LambdaExpr, MatchExpr, Name} from '../syntax/index.js'
 import {type Checker, handled, nothing, plain} from './checker.js'
 import type {Ir} from './ir.js'
@@ -163,13 +164,38 @@ export function checkTry(c: Checker, {operand: inner, mark}: Expr & {kind: 'try'
     return nothing
   }
   if (around.kind !== type.kind && !(isUnknown(around) && !open)) {
-    const [family, article] = type.kind === 'result' ? ['Result', 'a'] : ['Option', 'an']
-    c.report('typecheck.try_context', mark, `'?' on ${article} ${family} needs a function that returns ${family}.`, {
-      hints: [`Handle both cases with match, or change the return type to ${family}[...].`],
-    })
+    c.report('typecheck.try_context', mark, ...tryContext(type, around, mark))
     return nothing
   }
   if (type.kind === 'result' && around.kind === 'result' && !fits(type.error, around.error))
     c.mismatch(inner, result(type.ok, type.error), result(type.ok, around.error))
   return {kind: 'try', operand, of: type.kind, type: type.kind === 'result' ? type.ok : type.of}
+}
+
+/** The message for a `?` in a function that returns neither the family of its operand, nor anything unknown. */
+function tryContext(type: Type, around: Type, mark: Span): [message: string, details: DiagnosticDetails] {
+  const isResult = type.kind === 'result'
+  if (around.kind !== 'result' && around.kind !== 'option') {
+    const [family, article] = isResult ? ['Result', 'a'] : ['Option', 'an']
+    return [
+      `'?' on ${article} ${family} needs a function that returns ${family}.`,
+      {hints: [`Handle both cases with match, or change the return type to ${family}[...].`]},
+    ]
+  }
+  const returned = `but the function returns ${show(around)}.`
+  const insert = (replacement: string) => ({
+    label: `Add ${replacement}`,
+    start: mark.start,
+    end: mark.start,
+    replacement,
+  })
+  return isResult
+    ? [
+        `'?' on a Result returns its Error, ${returned}`,
+        {hints: ['Write .ok()? to return None in place of an Error.'], fixes: [insert('.ok()')]},
+      ]
+    : [
+        `'?' on an Option returns None, ${returned}`,
+        {hints: ['Write .ok_or(error)? to return an Error in place of None.']},
+      ]
 }

@@ -12,6 +12,8 @@ export interface Binding {
   readonly lambdas: number
   /** True if it is mutable and captured by a lambda: its value is then stored in a separate cell. */
   boxed: boolean
+  /** True if elements of its value are assigned: it may then hold a value of its own, which is changed in place. */
+  assignsElements?: boolean
   readonly span: Span
 }
 
@@ -118,6 +120,8 @@ export type IrPattern =
 export type IrStmt =
   | {kind: 'let'; pattern: IrPattern; value: Ir}
   | {kind: 'assign'; binding: Binding; value: Ir}
+  /** `items[index] = value` assigns a changed copy of the list or map. */
+  | {kind: 'assign_element'; binding: Binding; of: 'list' | 'map'; index: Ir; value: Ir}
   | {kind: 'return'; value: Ir | undefined}
   | {kind: 'while'; condition: Ir; body: Ir}
   | {kind: 'loop'; body: Ir}

@@ -2,7 +2,7 @@ import type {Arg, BinaryExpr, Expr} from '../syntax/index.js'
 import {concatenated} from './builtins.js'
 import {checkCall} from './calls.js'
 import {type Checker, nothing} from './checker.js'
-import type {Comparison, Ir, NumberMode} from './ir.js'
+import type {Arithmetic, Comparison, Ir, NumberMode} from './ir.js'
 import {bool, dec, fits, float, int, isNumber, isUnknown, join, show, str, type Type, unknown} from './types.js'
 
 export function checkUnary(c: Checker, {operator, operand: inner}: Expr & {kind: 'unary'}): Ir {
@@ -37,7 +37,7 @@ export function checkBinary(c: Checker, expr: BinaryExpr): Ir {
     case '>=':
       return compared(c, expr, operator, c.value(left), c.value(right), canOrder)
     default:
-      return checkArithmetic(c, expr)
+      return checkArithmetic(c, operator, {expr: left, ir: c.value(left)}, right)
   }
 }
 
@@ -82,10 +82,13 @@ const canOrder = (a: Type, b: Type) =>
 /** Whether two numbers are comparable, that is, not ids of different tables. */
 const fitsEither = (a: Type, b: Type) => fits(a, b) || fits(b, a) || a.kind === 'float' || b.kind === 'float'
 
-export function checkArithmetic(c: Checker, expr: BinaryExpr): Ir {
-  const left = c.value(expr.left)
-  const right = c.value(expr.right)
-  const operator = expr.operator as '+' | '-' | '*' | '/' | '%'
+export function checkArithmetic(
+  c: Checker,
+  operator: Arithmetic,
+  {expr: first, ir: left}: {expr: Expr; ir: Ir},
+  second: Expr,
+): Ir {
+  const right = c.value(second)
   const [a, b] = [left.type, right.type]
   if (operator === '+' && (a.kind === 'str' || b.kind === 'str')) return {kind: 'concat', left, right, type: str}
   if (operator === '+' && isItems(a) && isItems(b) && join(a.of, b.of) !== undefined)
@@ -96,7 +99,8 @@ export function checkArithmetic(c: Checker, expr: BinaryExpr): Ir {
   }
   const mode = modeOf(a, b)
   if (mode === undefined || (mode === 'dec' && (operator === '/' || operator === '%'))) {
-    c.report('typecheck.operator', expr, `Operator '${operator}' does not apply to ${show(a)} and ${show(b)}.`)
+    const span = {start: first.start, end: second.end}
+    c.report('typecheck.operator', span, `Operator '${operator}' does not apply to ${show(a)} and ${show(b)}.`)
     return nothing
   }
   return {kind: 'arithmetic', operator, mode, left, right, type: {int, float, dec}[mode]}

@@ -6,7 +6,22 @@ import type {Binding, Ir, IrStmt} from './ir.js'
 import {checkArithmetic} from './operators.js'
 import {checkPattern, isIrrefutable} from './pattern.js'
 import {describeBinding} from './scope.js'
-import {bool, fits, ignored, isUnknown, join, never, show, type Type, unit, unknown} from './types.js'
+import {
+  bool,
+  fits,
+  ignored,
+  int,
+  isUnknown,
+  join,
+  list,
+  map,
+  never,
+  show,
+  str,
+  type Type,
+  unit,
+  unknown,
+} from './types.js'
 
 /** Checks a block; its last expression is its value. `tail`: the end of the block ends the function. */
 export function checkBlock(c: Checker, block: Block, expected: Type | undefined, tail = false): Ir {
@@ -120,30 +135,95 @@ function checkReturn(c: Checker, stmt: Stmt & {kind: 'return'}): IrStmt {
   return {kind: 'return', value}
 }
 
-function checkAssign(c: Checker, {target, operator, value: expr}: Stmt & {kind: 'assign'}): IrStmt {
+function checkAssign(c: Checker, stmt: Stmt & {kind: 'assign'}): IrStmt {
+  const {target, operator, value: expr} = stmt
+  const element = target.kind === 'index' ? assignedElement(c, target) : undefined
+  if (element !== undefined) return checkAssignElement(c, stmt, element)
   const binding = target.kind === 'name' ? c.scope.find(target.name.text) : undefined
   if (target.kind !== 'name' || binding === undefined) {
     if (target.kind === 'name' && !c.declarations.functions.has(target.name.text)) reportUndefined(c, target.name)
     else if (target.kind !== 'missing')
       c.report('typecheck.assign_target', target, 'Only a variable can be assigned to; values are immutable.', {
-        hints: ['Create a new value instead, for example with list.append(item).'],
+        hints: [assignHint(c, target)],
       })
-    if (target.kind !== 'name') c.value(target)
+    if (target.kind !== 'name')
+      for (const part of target.kind === 'index' ? [target.object, target.index] : [target]) c.value(part)
     return {kind: 'expr', value: c.value(expr)}
   }
   c.symbols?.use(target.name, binding.span, () => describeBinding(binding))
-  if (!binding.mutable)
-    c.report('typecheck.immutable', target, `'${binding.name}' is not mutable; declare it with 'let mut'.`, {
-      related: [{...binding.span, message: `'${binding.name}' is declared`}],
-    })
+  requireMutable(c, binding, target)
   if (operator === '=') return {kind: 'assign', binding, value: assignedValue(c, expr, binding)}
-  const span = {start: target.start, end: expr.end, depth: 0}
-  const value = checkArithmetic(c, {kind: 'binary', operator, left: target, right: expr, ...span})
+  const value = checkArithmetic(c, operator, {expr: target, ir: c.value(target)}, expr)
   const {type} = binding
   const plainType = type.kind === 'outcome' ? type.of : type
   if (!fits(value.type, plainType)) c.mismatch(expr, value.type, plainType)
   widen(binding, value.type)
   return {kind: 'assign', binding, value: type.kind === 'outcome' ? {kind: 'ok', value, type} : value}
+}
+
+function requireMutable(c: Checker, binding: Binding, target: Span): void {
+  if (!binding.mutable)
+    c.report('typecheck.immutable', target, `'${binding.name}' is not mutable; declare it with 'let mut'.`, {
+      related: [{...binding.span, message: `'${binding.name}' is declared`}],
+    })
+}
+
+function assignHint(c: Checker, target: Expr): string {
+  const indexed = target.kind === 'index' && target.object.kind === 'name' ? target.object.name.text : ''
+  if (c.scope.find(indexed)?.type.kind === 'object')
+    return `Declare the type of the map: let mut ${indexed}: Map[str, int] = {}`
+  if (target.kind !== 'member') return 'Create a new value instead, for example with list.append(item).'
+  const of = target.object.kind === 'name' ? target.object.name.text : 'value'
+  return `Create a new value instead: ${of} = { ...${of}, ${target.member.text}: ... }`
+}
+
+type IndexExpr = Expr & {kind: 'index'}
+
+/** A variable whose value has elements that can be assigned. */
+interface Element {
+  binding: Binding
+  kind: 'list' | 'map'
+  of: Type
+}
+
+function assignedElement(c: Checker, {object}: IndexExpr): Element | undefined {
+  if (object.kind !== 'name') return undefined
+  const binding = c.scope.find(object.name.text)
+  const type = binding?.type.kind === 'outcome' ? binding.type.of : binding?.type
+  if (binding === undefined || (type?.kind !== 'list' && type?.kind !== 'map')) return undefined
+  c.symbols?.use(object.name, binding.span, () => describeBinding(binding))
+  return {binding, kind: type.kind, of: type.of}
+}
+
+/** `items[index] = value`, and `items[index] += value`, of which the index is evaluated once. */
+function checkAssignElement(
+  c: Checker,
+  {target, operator, value: expr}: Stmt & {kind: 'assign'},
+  {binding, kind, of}: Element,
+): IrStmt {
+  const {index: written, object} = target as IndexExpr
+  requireMutable(c, binding, object)
+  binding.assignsElements = true
+  const index = c.check(written, kind === 'list' ? int : str)
+  const assign = (at: Ir, value: Ir): IrStmt => ({kind: 'assign_element', binding, of: kind, index: at, value})
+  if (operator === '=') {
+    const value = c.check(expr, of, 'slot')
+    widen(binding, kind === 'list' ? list(value.type) : map(value.type))
+    return assign(index, value)
+  }
+  const place = c.scope.bind('', index.type, written)
+  const at: Ir = {kind: 'local', binding: place, type: index.type}
+  const before: Ir = {
+    kind: 'index',
+    object: plain({kind: 'local', binding, type: binding.type}),
+    index: at,
+    of: kind,
+    type: of,
+  }
+  const value = checkArithmetic(c, operator, {expr: object, ir: before}, expr)
+  if (!fits(value.type, of)) c.mismatch(expr, value.type, of)
+  const statements: IrStmt[] = [{kind: 'let', pattern: {kind: 'bind', binding: place}, value: index}, assign(at, value)]
+  return {kind: 'expr', value: {kind: 'block', statements, type: unit}}
 }
 
 function assignedValue(c: Checker, expr: Expr, binding: Binding): Ir {
@@ -162,6 +242,7 @@ function assignedValue(c: Checker, expr: Expr, binding: Binding): Ir {
 /** A list declared empty gets its element type from the assigned value. */
 function widen(binding: Binding, assigned: Type): void {
   const {type} = binding
-  const wider = type.kind === 'list' && isUnknown(type.of) ? join(type, assigned) : undefined
+  const isOpen = (type.kind === 'list' || type.kind === 'map') && isUnknown(type.of)
+  const wider = isOpen ? join(type, assigned) : undefined
   if (wider !== undefined) binding.type = wider
 }

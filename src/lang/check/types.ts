@@ -204,7 +204,7 @@ function fitsFields(entries: ReadonlyMap<string, Type>, fields: readonly FieldTy
 export function join(a: Type, b: Type): Type | undefined {
   if (isUnknown(a)) return b
   if (isUnknown(b)) return a
-  if (fits(b, a)) return a.kind === 'list' && isUnknown(a.of) ? b : a
+  if (fits(b, a)) return (a.kind === 'list' || a.kind === 'map') && isUnknown(a.of) ? b : a
   return fits(a, b) ? b : undefined
 }
 

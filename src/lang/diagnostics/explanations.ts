@@ -11,6 +11,7 @@ export interface DiagnosticExplanation {
 const task = '@table type Task { title: str, done: bool, priority: int, tags: List[str] }\n\n'
 const page = '@table type Page { text: str }\n@search_index Page.by_text on (text)\n\n'
 const note = '@table type Note { text: str, embedding: List[float] }\n\n'
+const point = 'type Point { x: int, y: int }\n\n'
 const deep = (levels: number) => `fn answer() to int { return ${'('.repeat(levels)}1${')'.repeat(levels)} }\n`
 
 /** Loaded only by `svc explain`. */
@@ -358,10 +359,10 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     fixed: 'fn count() to int {\n    let mut n = 1\n    n = 2\n    return n\n}\n',
   },
   'typecheck.assign_target': {
-    cause: 'Lists and records are immutable; only variables can be assigned to.',
+    cause: 'Records are immutable; only variables and their elements can be assigned to.',
     fix: 'Create a new value and assign it to the variable.',
-    example: 'fn more() to List[int] {\n    let mut list = [1]\n    list[0] = 2\n    return list\n}\n',
-    fixed: 'fn more() to List[int] {\n    let mut list = [1]\n    list = [2]\n    return list\n}\n',
+    example: `${point}fn moved() to Point {\n    let mut point = Point { x: 1, y: 1 }\n    point.x = 2\n    return point\n}\n`,
+    fixed: `${point}fn moved() to Point {\n    let mut point = Point { x: 1, y: 1 }\n    point = { x: 2, y: point.y }\n    return point\n}\n`,
   },
   'typecheck.operator': {
     cause: 'The operator is not defined for the types of its operands.',

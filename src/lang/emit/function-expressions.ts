@@ -149,6 +149,7 @@ const leavingStatements: Visitor<IrStmt, boolean, undefined> = {
   loop: ({body}) => leaves(body),
   let: ({value}) => leaves(value),
   assign: ({value}) => leaves(value),
+  assign_element: ({index, value}) => leaves(index) || leaves(value),
   expr: ({value}) => leaves(value),
 }
 

@@ -95,6 +95,9 @@ const statements: Visitor<IrStmt, string, Place> = {
     return [`const ${name} = ${value};`, ...bindings].join('\n')
   },
   assign: ({binding, value}, {w}) => `${w.variable(binding)} = ${w.value(value)};`,
+  assign_element: () => {
+    throw new NotPortable('it assigns an element')
+  },
   return: ({value}, {w}) => (value === undefined ? 'return;' : writeUsed(value, {w, use: 'return'})),
   while: ({condition, body}, {w}) => `while (${w.value(condition)}) ${loopBody(body, w)}`,
   loop: ({body}, {w}) => `for (;;) ${loopBody(body, w)}`,

@@ -81,6 +81,10 @@ function $distinct<T>(items: readonly T[]): T[] {
   return items.filter((item, i) => items.findIndex((other) => equal(item, other)) === i);
 }
 
+function $mapped<A, B>(value: A | null, call: (value: A) => B): B | null {
+  return value === null ? null : call(value);
+}
+
 function $zip<A, B>(a: readonly A[], b: readonly B[]): [A, B][] {
   return a.slice(0, b.length).map((item, i) => [item, b[i] as B]);
 }

@@ -1,8 +1,9 @@
 import {type Ir, type IrStmt, type Visitor, visit, visitSome} from '../check/index.js'
+import {assigned} from './elements.js'
 import {Failure} from './failure.js'
 import {
+  assignOf,
   broke,
-  type Cell,
   type Compiling,
   type Completion,
   continued,
@@ -11,6 +12,7 @@ import {
   type Frame,
   type Jump,
   jumps,
+  loadOf,
   normal,
   returned,
   storeOf,
@@ -18,7 +20,7 @@ import {
   valued,
 } from './frame.js'
 import {compilePattern} from './patterns.js'
-import type {Value} from './value.js'
+import {Err, Ok, type Value} from './value.js'
 
 /** The context of a construct: the compiler, and the use of its value. */
 interface Place {
@@ -116,12 +118,24 @@ const statements: Visitor<IrStmt, Exec, Compiling> = {
       return normal
     }
   },
-  assign: ({value: expr, binding: {slot, boxed}}, c) => {
+  assign: ({value: expr, binding}, c) => {
     const value = c.value(expr)
+    const assign = assignOf(binding)
     return (frame) => {
-      const assigned = value(frame)
-      if (boxed) (frame.slots[slot] as Cell).value = assigned
-      else frame.slots[slot] = assigned
+      assign(frame, value(frame))
+      return normal
+    }
+  },
+  assign_element: ({binding, index: at, value: expr}, c) => {
+    const [index, value] = [c.value(at), c.value(expr)]
+    const [load, assign] = [loadOf(binding), assignOf(binding)]
+    return (frame) => {
+      const [place, item] = [index(frame), value(frame)]
+      const before = load(frame)
+      // A variable without a declared type holds the outcome of a database operation.
+      if (before instanceof Err) throw before.failure
+      if (before instanceof Ok) assign(frame, new Ok(assigned(before.value, place, item, frame.context)))
+      else assign(frame, assigned(before, place, item, frame.context))
       return normal
     }
   },

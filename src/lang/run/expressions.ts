@@ -2,11 +2,12 @@ import {type Ir, type IrOf, unknown, type Visitor} from '../check/index.js'
 import {callableOf} from './call.js'
 import type {Context} from './context.js'
 import {calculateDecimals} from './decimal.js'
+import {elementOf, share} from './elements.js'
 import {distinct} from './equality.js'
 import {DatabaseFailure, Failure} from './failure.js'
-import {type Cell, type Compiling, type Eval, type Frame, jumps, normal, returned, storeOf, valued} from './frame.js'
+import {type Compiling, type Eval, type Frame, jumps, loadOf, normal, returned, storeOf, valued} from './frame.js'
 import {typedListMethod} from './list-methods.js'
-import {builtins, elementOf, familyOfValue, methodOf} from './methods.js'
+import {builtins, familyOfValue, methodOf} from './methods.js'
 import type {Operation} from './operation.js'
 import {arithmetic, comparison} from './operators.js'
 import {sized} from './size.js'
@@ -18,8 +19,10 @@ export const expressions: Visitor<Ir, Eval, Compiling> = {
     ({value}) =>
     () =>
       value,
-  local: ({binding: {slot, boxed}}) =>
-    boxed ? (frame) => (frame.slots[slot] as Cell).value : (frame) => frame.slots[slot],
+  local: ({binding}) => {
+    const load = loadOf(binding)
+    return binding.assignsElements ? (frame) => share(load(frame)) : load
+  },
   function: ({target}, c) => {
     const handler = c.handler(target)
     return ({context}): Callable =>
@@ -106,7 +109,7 @@ export const expressions: Visitor<Ir, Eval, Compiling> = {
   method: compileMethod,
   field: compileField,
   index: (ir, c) => {
-    const [object, index] = [c.value(ir.object), c.value(ir.index)]
+    const [object, index] = [borrowed(ir.object, c), c.value(ir.index)]
     return (frame) => elementOf(object(frame), index(frame))
   },
   try: ({operand: inner}, c) => {
@@ -179,7 +182,7 @@ function compileLambda({params, body}: IrOf<'lambda'>, c: Compiling): Eval {
 function compileBuiltin(ir: IrOf<'builtin'>, c: Compiling): Eval {
   if (ir.name === 'assert') return compileAssert(ir, c)
   if (ir.name === 'as_set') return compileSet(ir, c)
-  const args = ir.args.map((arg) => c.value(arg))
+  const args = ir.args.map((arg) => (ir.name === 'len' ? borrowed(arg, c) : c.value(arg)))
   const run = builtins[ir.name] as (args: readonly Value[], context: Context) => Value
   return (frame) =>
     run(
@@ -234,8 +237,14 @@ function asWritten(value: Value): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }
 
+/** Methods that return nothing that changes with their receiver. */
+const borrowing: ReadonlySet<string> = new Set('len is_empty get first last contains keys values join'.split(' '))
+
+/** Compiles an expression of which only an element or a copy is used, so that a variable does not share its value. */
+const borrowed = (ir: Ir, c: Compiling): Eval => (ir.kind === 'local' ? loadOf(ir.binding) : c.value(ir))
+
 function compileMethod({family, name, object: receiver, args: argIrs}: IrOf<'method'>, c: Compiling): Eval {
-  const object = c.value(receiver)
+  const object = borrowing.has(name) ? borrowed(receiver, c) : c.value(receiver)
   const args = argIrs.map((arg) => c.value(arg))
   const known =
     family === 'list'

@@ -50,6 +50,20 @@ export function storeOf({slot, boxed}: Binding): Store {
       }
 }
 
+/** Returns the function that reads a variable. */
+export const loadOf = ({slot, boxed}: Binding): Eval =>
+  boxed ? ({slots}) => (slots[slot] as Cell).value : ({slots}) => slots[slot]
+
+/** Returns the function that assigns a variable that was initialised. */
+export const assignOf = ({slot, boxed}: Binding): Store =>
+  boxed
+    ? ({slots}, value) => {
+        ;(slots[slot] as Cell).value = value
+      }
+    : ({slots}, value) => {
+        slots[slot] = value
+      }
+
 /** A compiled function; arguments in parameter order, undefined for the default. */
 export type Handler = (context: Context, args: readonly Value[]) => Value
 

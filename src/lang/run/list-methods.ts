@@ -2,6 +2,7 @@ import {type Ir, type Type, unknown} from '../check/index.js'
 import {call} from './call.js'
 import type {Context} from './context.js'
 import {averageDecimals} from './decimal.js'
+import {replaced} from './elements.js'
 import {distinct, equality} from './equality.js'
 import {arithmetic} from './operators.js'
 import {type Compare, ordering} from './ordering.js'
@@ -95,6 +96,7 @@ const methods: Readonly<Record<string, MakeMethod>> = {
   get: any((self, [index]) => self.at(Number(index)) ?? null),
   first: any((self) => self[0] ?? null),
   last: any((self) => self.at(-1) ?? null),
+  set: any((self, [index, item], context) => replaced(self, index, item, context)),
   contains: (receiver, [sought]) => {
     const equal = equality(itemOf(receiver), sought?.type ?? unknown)
     return (self, [item]) => self.some((each) => equal(each, item))

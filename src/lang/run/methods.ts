@@ -1,6 +1,8 @@
 import {createHash, randomUUID} from 'node:crypto'
 import type {MethodFamily} from '../check/index.js'
+import {call} from './call.js'
 import type {Context} from './context.js'
+import {codePoints, elementOf} from './elements.js'
 import {Failure} from './failure.js'
 import {parseJsonText} from './json-text.js'
 import {untypedListMethods} from './list-methods.js'
@@ -10,32 +12,6 @@ import {asMap, display, Err, fromJson, isObject, jsonNull, Ok, toJson, type Valu
 type Args = readonly Value[]
 type Builtin = (args: Args, context: Context) => Value
 export type Method = (self: never, args: Args, context: Context) => Value
-
-const codePoints = (text: string) => [...text]
-
-/** The position of an element; a negative index counts from the end. */
-function place(index: Value, length: number): number {
-  const at = Number(index)
-  if (!Number.isSafeInteger(at)) throw new Failure('CONVERSION', `${display(index)} is not an index`)
-  const found = at < 0 ? at + length : at
-  if (found < 0 || found >= length)
-    throw new Failure('INDEX_OUT_OF_RANGE', `index ${at} is out of range for length ${length}`)
-  return found
-}
-
-export function elementOf(object: Value, index: Value): Value {
-  if (Array.isArray(object)) return object[place(index, object.length)]
-  if (typeof object === 'string') {
-    const points = codePoints(object)
-    return points[place(index, points.length)]
-  }
-  if (object instanceof Map || (isObject(object) && typeof index === 'string')) {
-    const entries = asMap(object)
-    if (!entries.has(String(index))) throw new Failure('KEY_MISSING', `the map has no key ${JSON.stringify(index)}`)
-    return entries.get(String(index))
-  }
-  throw new Failure('CONVERSION', 'only lists, strings and maps have elements')
-}
 
 function length(value: Value): number {
   if (typeof value === 'string') return codePoints(value).length
@@ -142,14 +118,17 @@ const unwrapped = (found: boolean, value: Value, what: string): Value => {
   return value
 }
 
-const option: Readonly<Record<string, (self: Value, args: Args) => Value>> = {
+const option: Readonly<Record<string, (self: Value, args: Args, context: Context) => Value>> = {
   is_some: (self) => self !== null,
   is_none: (self) => self === null,
   unwrap: (self) => unwrapped(self !== null, self, 'unwrap() of None'),
   unwrap_or: (self, [fallback]) => self ?? fallback,
+  map: (self, [callable], context) => (self === null ? null : call(callable, [self], context)),
+  or_else: (self, [callable], context) => self ?? call(callable, [], context),
+  ok_or: (self, [error]) => (self === null ? new Err(error) : new Ok(self)),
 }
 
-const result: Readonly<Record<string, (self: Ok | Err, args: Args) => Value>> = {
+const result: Readonly<Record<string, (self: Ok | Err, args: Args, context: Context) => Value>> = {
   is_ok: (self) => self instanceof Ok,
   is_err: (self) => self instanceof Err,
   unwrap: (self) => {
@@ -157,13 +136,40 @@ const result: Readonly<Record<string, (self: Ok | Err, args: Args) => Value>> = 
     return unwrapped(self instanceof Ok, self.value, `unwrap() of Error(${display(self.value)})`)
   },
   unwrap_or: (self, [fallback]) => (self instanceof Ok ? self.value : fallback),
+  map: (self, [callable], context) => (self instanceof Ok ? new Ok(call(callable, [self.value], context)) : self),
+  map_err: (self, [callable], context) => (self instanceof Err ? new Err(call(callable, [self.value], context)) : self),
+  ok: (self) => (self instanceof Ok ? self.value : null),
 }
 
-const map: Readonly<Record<string, (self: Map<string, Value>, args: Args) => Value>> = {
+type MapMethod = (self: Map<string, Value>, args: Args, context: Context) => Value
+
+/** A changed copy of a map. */
+const changed =
+  (change: (copy: Map<string, Value>, args: Args) => void): MapMethod =>
+  (self, args, context) => {
+    const copy = new Map(asMap(self))
+    change(copy, args)
+    if (copy.size > maxLength) throw new Failure('STEP_LIMIT', 'a map is too long')
+    context.items(copy.size)
+    return copy
+  }
+
+const set = changed((copy, [key, item]) => copy.set(String(key), item))
+
+const map: Readonly<Record<string, MapMethod>> = {
   get: (self, [key]) => asMap(self).get(String(key)) ?? null,
   keys: (self) => [...asMap(self).keys()],
+  values: (self) => [...asMap(self).values()],
+  entries: (self) => [...asMap(self)],
   len: (self) => asMap(self).size,
+  is_empty: (self) => asMap(self).size === 0,
   contains: (self, [key]) => asMap(self).has(String(key)),
+  set,
+  with: set,
+  remove: changed((copy, [key]) => copy.delete(String(key))),
+  merge: changed((copy, [others]) => {
+    for (const [key, item] of asMap(others)) copy.set(key, item)
+  }),
 }
 
 const jsonMember =
