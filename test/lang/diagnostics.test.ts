@@ -63,6 +63,7 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'typecheck.column_type': '@table type A { x: ‹Result[int]› }\n',
   'typecheck.type_arity': '@table type A { x: ‹List› }\n',
   'typecheck.duplicate_name': 'fn f() to Unit {}\nfn ‹f›() to Unit {}\n',
+  'typecheck.constant': 'const n = ‹len("a")›\nfn f() to int { return n }\n',
   'typecheck.duplicate_route': 'http get "/a/{x}" to Unit {}\nhttp get ‹"/a/{y}"› to Unit {}\n',
   'typecheck.route_path': 'http get ‹"a"› to Unit {}\n',
   'typecheck.param_type': '@endpoint(kind: query) fn f(‹x›) to int { return 1 }\n',

@@ -50,7 +50,7 @@ const decorator = (random: Random) =>
 
 const foreignDeclarations = [
   'import a.b, c\n',
-  'const most = 3; ',
+  'const Theme = dark({ }); ',
   'let list = [\n1,\n2]\n',
   'component Home() {\n    state n: int = 0\n    view: column() { text() { "home" } }\n}\n',
   '@loading fn Wait() to Element { return text() { "wait" } }\n',

@@ -95,6 +95,17 @@ fn grade(of: Level) to str {
     }
 }
 
+const most = 100
+const labels: List[str] = ["a", "b"]
+
+fn changed(reading: Reading, by: float) to Reading {
+    let mut sizes: Map[str, int] = { a: 1 }
+    sizes["b" + by] = most
+    let celsius = reading.celsius + by
+    for (name, size) in sizes.entries() { sizes[name] += size }
+    return { ...reading, celsius, sizes, kinds: labels.to_set() }
+}
+
 fn fold(items: List[int], start: int = 0) to int {
     let mut sum = start
     for item, i in items {

@@ -1,15 +1,16 @@
-import type {DiagnosticCode, DiagnosticDetails, Diagnostics, Span} from '../diagnostics/index.js'
-import type {Block, Expr} from '../syntax/index.js'
+import {type DiagnosticCode, type DiagnosticDetails, Diagnostics, type Span} from '../diagnostics/index.js'
+import type {Block, Expr, Name} from '../syntax/index.js'
 import {checkCall} from './calls.js'
 import {checkChain} from './chain.js'
 import {type Checker, type Frame, handled, nothing, plain} from './checker.js'
+import {requireConstant} from './constants.js'
 import {checkFor, checkIf, checkLambda, checkMatch, checkTry} from './control.js'
 import type {Declarations} from './declarations.js'
 import {checkName} from './identifiers.js'
 import type {FunctionType, Ir, ParamType} from './ir.js'
 import {checkIndex, checkMember} from './members.js'
 import {checkBinary, checkUnary} from './operators.js'
-import {checkList, checkObject, checkTuple} from './records.js'
+import {abbreviatedObject, checkList, checkObject, checkTuple} from './records.js'
 import {Scope} from './scope.js'
 import {checkBlock} from './statements.js'
 import type {Symbols} from './symbols.js'
@@ -27,6 +28,7 @@ import {
   str,
   type Type,
   unit,
+  unknown,
 } from './types.js'
 import {type Visitor, visit} from './visitor.js'
 
@@ -55,6 +57,40 @@ export function checkBody(made: FunctionType, body: Block, context: BodyContext)
   }
   made.slots = c.scope.slots
 }
+
+/** Checks the constants of a program, in source order. */
+export function checkConstants(context: BodyContext): void {
+  for (const constant of context.declarations.constants.values()) {
+    const {decl, fault} = constant
+    const {name, type, value: expr} = decl
+    if (fault !== undefined || expr === undefined) continue
+    const diagnostics = new Diagnostics()
+    const c = new BodyChecker(nowhere(name), {...context, diagnostics})
+    const value =
+      type === undefined ? c.value(expr) : c.check(expr, context.declarations.typeOf(type, diagnostics), 'slot')
+    requireConstant(diagnostics, expr, value)
+    const found = diagnostics.sorted().find(({severity}) => severity === 'error')
+    if (found === undefined) constant.value = value
+    constant.fault = found
+    // Only uses by functions count.
+    for (const used of context.declarations.constants.values()) used.isUsed = false
+    context.symbols?.define(name, () => `const ${name.text}: ${show(value.type)}`, decl.doc)
+  }
+}
+
+/** The function around a constant, which has no effects. */
+const nowhere = (span: Name): FunctionType => ({
+  name: span.text,
+  decl: undefined as never,
+  params: [],
+  result: unknown,
+  body: undefined,
+  slots: 0,
+  effects: [],
+  chains: [],
+  calls: [],
+  span,
+})
 
 class BodyChecker implements Checker {
   readonly declarations: Declarations
@@ -135,7 +171,10 @@ const checks: Visitor<Expr, Ir, Expectation> = {
   tuple: ({items}, {c, present}) => checkTuple(c, items, present),
   list: (expr, {c, present}) => checkList(c, expr, present),
   object: (expr, {c, present}) => checkObject(c, expr, present),
-  block: (expr, {c, expected, tail}) => checkBlock(c, expr, expected, tail),
+  block: (expr, {c, expected, present, tail}) => {
+    const abbreviated = holdsFields(present) ? abbreviatedObject(c, expr) : undefined
+    return abbreviated === undefined ? checkBlock(c, expr, expected, tail) : checkObject(c, abbreviated, present)
+  },
   if: (expr, {c, expected, slot, tail}) => checkIf(c, expr, expected, slot, tail),
   match: (expr, {c, expected, tail}) => checkMatch(c, expr, expected, tail),
   for: (expr, {c}) => checkFor(c, expr),
@@ -147,6 +186,8 @@ const checks: Visitor<Expr, Ir, Expectation> = {
   member: (expr, {c}) => checkChain(c, expr) ?? checkMember(c, expr),
   call: (expr, {c, expected}) => checkChain(c, expr) ?? checkCall(c, expr, expected),
 }
+
+const holdsFields = (type: Type | undefined) => type?.kind === 'record' || type?.kind === 'row' || type?.kind === 'map'
 
 /** Converts an unnamed object to a map, and a list to a set, if the expected type is one. */
 function converted(ir: Ir, expected: Type): Ir {

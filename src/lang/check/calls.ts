@@ -46,17 +46,22 @@ function checkFunctionCall(c: Checker, expr: CallExpr, target: FunctionType, nam
       c.report('typecheck.arg_name', arg.name ?? arg.value, `Parameter '${param.name}' is passed twice.`)
     args[at] = c.check(arg.value, param.type, 'exact', 'typecheck.arg_mismatch')
   }
-  const isLacking = params.some((param, i) => args[i] === undefined && !param.optional)
+  const isLacking = params.some((param, i) => args[i] === undefined && isRequired(param))
   if (isLacking || position > params.length) {
     const takes = countRange(params.filter(isRequired).length, params.length)
     c.report('typecheck.arg_count', expr, `Expected ${takes} argument(s), found ${expr.args.length}.`, {
       related: [{...target.span, message: `'${target.name}' is declared`}],
     })
   }
-  return {kind: 'call', target, args, type: target.result}
+  // An absent argument without a default is None.
+  const complete = args.map((arg, i) => arg ?? absent(params[i] as ParamType))
+  return {kind: 'call', target, args: complete, type: target.result}
 }
 
-const isRequired = ({optional}: ParamType) => !optional
+const isRequired = ({optional, type}: ParamType) => !optional && type.kind !== 'option'
+
+const absent = ({optional, type}: ParamType): Ir | undefined =>
+  optional ? undefined : {kind: 'const', value: null, type}
 
 function reportUnknownParameter(c: Checker, {name: called, params}: FunctionType, name: Name): void {
   const known = params.map((param) => param.name)

@@ -4,6 +4,7 @@ import {type Checker, nothing} from './checker.js'
 import type {Chain, ChainOp, Ir} from './ir.js'
 import {applyModifier, modifiers} from './modifiers.js'
 import {checkFilter, checkWhere} from './predicate.js'
+import {abbreviatedObject} from './records.js'
 import {insertedRecord, updatedRecord} from './stored-record.js'
 import {bool, fits, int, list, option, outcome, show, type Table, type Type} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
@@ -168,9 +169,10 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
   if (!hasChainArgs(context, head, args, heads[name].takes)) return
   const first = args[0] as Arg
   const second = args[1] as Arg
+  const object = (expr: Expr) => abbreviatedObject(c, expr) ?? expr
   switch (name) {
     case 'insert':
-      chain.record = insertedRecord(context, first.value)
+      chain.record = insertedRecord(context, object(first.value))
       break
     case 'get':
     case 'find':
@@ -179,20 +181,22 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
       break
     case 'update':
       chain.id = rowId(context, first.value)
-      chain.record = updatedRecord(context, second.value)
+      chain.record = updatedRecord(context, object(second.value))
       break
     case 'filter':
     case 'where': {
       const check = name === 'filter' ? checkFilter : checkWhere
-      chain.predicate = check(c, table, first.value)
+      chain.predicate = check(c, table, object(first.value))
       // `filter({})` reads all rows and is planned as `all()`.
-      if (first.value.kind === 'object' && first.value.entries.length === 0) chain.op = 'all'
+      if (isEmptyObject(first.value)) chain.op = 'all'
       break
     }
     case 'query':
       c.value(first.value)
   }
 }
+
+const isEmptyObject = (expr: Expr) => expr.kind === 'object' && expr.entries.length === 0
 
 function rowId({c, table, head}: ChainContext, expr: Expr): Ir | undefined {
   if (expr.kind === 'object') {

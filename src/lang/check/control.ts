@@ -1,8 +1,8 @@
 import type {DiagnosticDetails, Span} from '../diagnostics/index.js'
-import type {Expr, ForExpr, IfExpr, LambdaExpr, MatchExpr, Name} from '../syntax/index.js'
+import type {Expr, ForExpr, IfExpr, LambdaExpr, MatchExpr, Name, Pattern} from '../syntax/index.js'
 import {type Checker, handled, nothing, plain} from './checker.js'
-import type {Ir} from './ir.js'
-import {checkPattern, coverage, namesResult} from './pattern.js'
+import type {Ir, IrPattern} from './ir.js'
+import {checkPattern, coverage, isIrrefutable, namesResult} from './pattern.js'
 import {joinedType} from './records.js'
 import {describeBinding} from './scope.js'
 import {checkLast, checkLoop, checkStatement} from './statements.js'
@@ -110,12 +110,19 @@ export function checkFor(c: Checker, {item, index, list: head, body}: ForExpr): 
       hints: ['for iterates over a list; range(a, b) returns a list of ints.'],
     })
   const mark = c.scope.mark
-  const bind = (name: Name | undefined, type: Type) =>
-    name === undefined || name.text === '_' ? undefined : bindName(c, name, type)
-  const bound = {item: bind(item, types?.item ?? unknown), index: bind(index, types?.index ?? int)}
+  const bound = {
+    item: loopPattern(c, item, types?.item ?? unknown),
+    index: index && loopPattern(c, index, types?.index ?? int),
+  }
   const checked = checkLoop(c, body)
   c.scope.leave(mark)
   return {kind: 'for', ...bound, list, body: checked.body, type: unit}
+}
+
+function loopPattern(c: Checker, pattern: Pattern, type: Type): IrPattern {
+  if (!isIrrefutable(pattern))
+    c.report('typecheck.pattern', pattern, 'for needs a pattern that always matches; use match for other patterns.')
+  return checkPattern(c, pattern, type)
 }
 
 function bindName(c: Checker, name: Name, type: Type) {

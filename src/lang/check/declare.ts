@@ -1,5 +1,6 @@
 import type {Diagnostics} from '../diagnostics/index.js'
-import type {Decl, Field, Module, Name, SumDecl, TableDecl} from '../syntax/index.js'
+import type {ConstDecl, Decl, Field, Module, Name, SumDecl, TableDecl} from '../syntax/index.js'
+import {warnSkipped} from './constants.js'
 import type {Declarations, Declaring} from './declarations.js'
 import {declareIndex} from './indexes.js'
 import {isInternal, repeatedNames, snakeCase} from './names.js'
@@ -21,11 +22,12 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
     sums: new Map(),
     variants: new Map(),
     functions: new Map(),
+    constants: new Map(),
     indexes: [],
     routes: [],
     tests: [],
     bodies: [],
-    typeOf: (node) => readTypeNode(d, node),
+    typeOf: (node, own = diagnostics) => readTypeNode({...d, diagnostics: own}, node),
   }
   const d: Declaring = {diagnostics, symbols, declared}
   const tables = declareTypeNames(d, decls)
@@ -40,7 +42,18 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
     if (decl.kind === 'function') declareFunction(d, decl)
     else if (decl.kind === 'http') declareRoute(d, decl)
   }
+  for (const decl of decls) if (decl.kind === 'const') declareConstant(d, decl)
   return declared
+}
+
+function declareConstant({diagnostics, declared}: Declaring, decl: ConstDecl): void {
+  const {name, fault} = decl
+  const before = declared.constants.get(name.text)
+  const constant = {decl, value: undefined, fault, isUsed: false, repeated: []}
+  if (before !== undefined) before.repeated.push(decl)
+  else if (declared.functions.has(name.text))
+    warnSkipped(decl, `Function ${name.text} is already declared.`, diagnostics)
+  else declared.constants.set(name.text, constant)
 }
 
 // Type names

@@ -1,6 +1,7 @@
 import type {Name, NameExpr} from '../syntax/index.js'
 import {functions, type Signature} from './builtins.js'
 import {type Checker, nothing} from './checker.js'
+import {useConstant} from './constants.js'
 import type {Binding, FunctionType, Ir} from './ir.js'
 import {describeBinding} from './scope.js'
 import {signature} from './signatures.js'
@@ -21,8 +22,10 @@ export function checkName(c: Checker, {name}: NameExpr, expected: Type | undefin
     const params = target.params.map(({type}) => type)
     return {kind: 'function', target, type: {kind: 'function', params, result: target.result}}
   }
-  const constant = checkConstant(c, name, expected)
-  if (constant !== undefined) return constant
+  const constant = c.declarations.constants.get(text)
+  if (constant !== undefined) return useConstant(c, constant, name)
+  const variant = checkBareVariant(c, name, expected)
+  if (variant !== undefined) return variant
   if (text === 'null' || text === 'nil') {
     c.report('typecheck.null', name, 'There is no null; write None.', {
       fixes: [{label: 'Write None', start: name.start, end: name.end, replacement: 'None'}],
@@ -49,7 +52,7 @@ export function addCall(c: Checker, target: FunctionType, name: Name): void {
 }
 
 /** `None`, `Unit` and variants without fields. */
-function checkConstant(c: Checker, name: Name, expected: Type | undefined): Ir | undefined {
+function checkBareVariant(c: Checker, name: Name, expected: Type | undefined): Ir | undefined {
   if (name.text === 'None') return {kind: 'const', value: null, type: option(unknown)}
   if (name.text === 'Unit') return {kind: 'const', value: undefined, type: unit}
   const found = variantOf(c, name, expected)
@@ -76,7 +79,13 @@ function builtinValue(c: Checker, name: string, {params, result}: Signature): Ir
 }
 
 export function reportUndefined(c: Checker, name: Name): void {
-  const {functions: declared, variants} = c.declarations
-  const known = [...c.scope.names(), ...declared.keys(), ...variants.keys(), ...Object.keys(functions)]
+  const {functions: declared, constants, variants} = c.declarations
+  const known = [
+    ...c.scope.names(),
+    ...declared.keys(),
+    ...constants.keys(),
+    ...variants.keys(),
+    ...Object.keys(functions),
+  ]
   reportUnknownName(c, 'typecheck.undefined', name, `Undefined name '${name.text}'.`, known)
 }

@@ -80,7 +80,7 @@ export type Ir =
   | {kind: 'compare'; operator: Comparison; mode: 'plain' | 'dec'; left: Ir; right: Ir; type: Type}
   | {kind: 'if'; condition: Ir; consequent: Ir; otherwise: Ir | undefined; type: Type}
   | {kind: 'match'; subject: Ir; arms: readonly IrArm[]; type: Type}
-  | {kind: 'for'; item: Binding | undefined; index: Binding | undefined; list: Ir; body: Ir; type: Type}
+  | {kind: 'for'; item: IrPattern; index: IrPattern | undefined; list: Ir; body: Ir; type: Type}
   | {kind: 'block'; statements: readonly IrStmt[]; type: Type}
   | {kind: 'lambda'; params: readonly Binding[]; body: Ir; type: Type}
   | {kind: 'call'; target: FunctionType; args: readonly (Ir | undefined)[]; type: Type}

@@ -15,6 +15,7 @@ type Operator = (typeof operators)[number]
 /** `filter({column: value, …})`: equality, joined by AND. */
 export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | undefined {
   if (expr.kind !== 'object') return shape(c, expr, 'filter() needs an object of column: value pairs.')
+  refuseBase(c, expr)
   warnEmpty(c, expr, 'filter')
   reportRepeatedKeys(c, expr)
   const args = present(expr.entries, ({key, value}): Predicate | undefined => {
@@ -39,8 +40,13 @@ export function checkWhere(c: Checker, table: Table, expr: Expr): Predicate | un
   return new WhereChecker(c, table).object(expr, true)
 }
 
+/** Conditions are known when the program is checked. */
+function refuseBase(c: Checker, {base}: ObjectExpr): void {
+  if (base !== undefined) shape(c, base, "'...' is not allowed in conditions.")
+}
+
 function warnEmpty(c: Checker, expr: ObjectExpr, called: string): void {
-  if (expr.entries.length > 0) return
+  if (expr.entries.length > 0 || expr.base !== undefined) return
   c.report('lint.empty_filter', expr, `${called}({}) has no predicate and reads every row; write all().`)
 }
 
@@ -115,6 +121,7 @@ class WhereChecker {
 
   /** The entries of an object, joined by AND. `top`: `near` is allowed here. */
   object(expr: ObjectExpr, top = false): Predicate {
+    refuseBase(this.#c, expr)
     reportRepeatedKeys(this.#c, expr)
     return joined(present(expr.entries, (entry) => this.#entry(entry, top)))
   }

@@ -9,7 +9,8 @@ import {
   parse,
   parseHeads,
 } from '../syntax/index.js'
-import {checkBody} from './body.js'
+import {checkBody, checkConstants} from './body.js'
+import {reportConstants} from './constants.js'
 import type {Declarations} from './declarations.js'
 import {declare} from './declare.js'
 import {checkEffects, isPure} from './effects.js'
@@ -65,6 +66,7 @@ interface Checking {
 function checkModule(module: Module, {source, diagnostics, symbols}: Checking): Program | undefined {
   const declarations = declare(module, diagnostics, symbols)
   const context = {declarations, diagnostics, symbols, source}
+  checkConstants(context)
   const functions = declarations.bodies
   const impure: FunctionType[] = []
   for (const made of functions) {
@@ -74,6 +76,7 @@ function checkModule(module: Module, {source, diagnostics, symbols}: Checking): 
     release(made.decl)
     if (!isPure(made)) impure.push(made)
   }
+  reportConstants(declarations.constants.values(), diagnostics)
   const {indexes, routes, tests} = declarations
   checkRoutes(routes, diagnostics)
   checkEffects(impure, diagnostics)

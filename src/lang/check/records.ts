@@ -1,7 +1,7 @@
 import type {Expr, ListExpr, Name, ObjectExpr} from '../syntax/index.js'
 import {type Checker, nothing} from './checker.js'
 import type {Ir} from './ir.js'
-import {type FieldType, isUnknown, join, list, show, type Type, unknown} from './types.js'
+import {type FieldType, fits, isUnknown, join, list, show, type Type, unknown} from './types.js'
 import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
 import {variantOf} from './variants.js'
 
@@ -38,10 +38,98 @@ export function checkObject(c: Checker, expr: ObjectExpr, expected: Type | undef
   if (expr.type !== undefined) return checkTypedObject(c, expr, expr.type, expected)
   if (expected?.kind === 'record') return checkRecord(c, expr, expected.record.name, expected.record.fields, expected)
   if (expected?.kind === 'row') return checkRow(c, expr, expected)
-  if (expected?.kind === 'map') return {kind: 'map', entries: checkEntries(c, expr, () => expected.of), type: expected}
-  const entries = checkEntries(c, expr, () => undefined)
+  if (expected?.kind === 'map') return checkMap(c, expr, expected, expected.of)
+  const {known, wrap} = checkBase(c, expr)
+  const entries = [...known, ...checkEntries(c, expr, () => undefined)]
   const fields = new Map(entries.map(([name, {type}]) => [name, type]))
-  return {kind: 'object', entries, type: {kind: 'object', fields}}
+  return wrap({kind: 'object', entries: [...new Map(entries)], type: {kind: 'object', fields}})
+}
+
+function checkMap(c: Checker, expr: ObjectExpr, type: Type, of: Type): Ir {
+  const base = expr.base === undefined ? undefined : c.check(expr.base, type)
+  const added: Ir = {kind: 'map', entries: checkEntries(c, expr, () => of), type}
+  return base === undefined ? added : {kind: 'method', family: 'map', name: 'merge', object: base, args: [added], type}
+}
+
+/** The fields that an object takes from the value after `...`. */
+interface Base {
+  known: readonly (readonly [string, Ir])[]
+  /** Evaluates the value once, around the object. */
+  wrap(object: Ir): Ir
+}
+
+const noBase: Base = {known: [], wrap: (object) => object}
+
+/** @param of the name of the type that has `fields`; all fields of the value must be among them. */
+function checkBase(c: Checker, {base}: ObjectExpr, of?: string, fields?: readonly FieldType[]): Base {
+  if (base === undefined) return noBase
+  const value = c.value(base)
+  const found = fieldsOf(value.type)
+  if (found === undefined) {
+    if (!isUnknown(value.type))
+      c.report('typecheck.mismatch', base, `'...' needs a record, a row or an object, found ${show(value.type)}.`)
+    return noBase
+  }
+  const strange = fields && [...found.keys()].find((name) => !fields.some((field) => field.name === name))
+  if (strange !== undefined && of !== undefined)
+    c.report('typecheck.unknown_field', base, `${of} has no field '${strange}', which '...' adds.`)
+  const binding = value.kind === 'local' ? value.binding : c.scope.bind('', value.type, base)
+  const object: Ir = value.kind === 'local' ? value : {kind: 'local', binding, type: value.type}
+  const kind = value.type.kind === 'row' ? 'row' : 'record'
+  const known = [...found]
+    .filter(([name]) => name !== strange)
+    .map(([name, type]) => [name, {kind: 'field', object, name, of: kind, type}] as const)
+  if (value.kind === 'local') return {known, wrap: (made) => made}
+  return {
+    known,
+    wrap: (made) => ({
+      kind: 'block',
+      statements: [
+        {kind: 'let', pattern: {kind: 'bind', binding}, value},
+        {kind: 'expr', value: made},
+      ],
+      type: made.type,
+    }),
+  }
+}
+
+/** The fields of a record, a row with the selected columns, or an object. */
+export function fieldsOf(type: Type): ReadonlyMap<string, Type> | undefined {
+  switch (type.kind) {
+    case 'object':
+      return type.fields
+    case 'record':
+      return new Map(type.record.fields.map(({name, type: field}) => [name, field]))
+    case 'row': {
+      const {table, selected} = type
+      const columns = [table.id, ...table.columns].filter(({name}) => selected?.has(name) ?? true)
+      return new Map(columns.map(({name, type: column}) => [name, column]))
+    }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * A block of one name as the object that it abbreviates, `{ name }`; undefined if the name has a value of the expected
+ * kind itself, so that the block is meant.
+ */
+export function abbreviatedObject(c: Checker, expr: Expr): ObjectExpr | undefined {
+  const only = expr.kind === 'block' && expr.statements.length === 1 ? expr.statements[0] : undefined
+  if (only?.kind !== 'expr' || only.value.kind !== 'name') return undefined
+  const {value, start, end} = only
+  const type = c.scope.find(value.name.text)?.type
+  if (type === undefined || isUnknown(type) || type.kind === 'map' || fieldsOf(type) !== undefined) return undefined
+  const entries = [{key: value.name, value, start, end}]
+  return {
+    kind: 'object',
+    type: undefined,
+    base: undefined,
+    entries,
+    depth: expr.depth,
+    start: expr.start,
+    end: expr.end,
+  }
 }
 
 function checkTypedObject(c: Checker, expr: ObjectExpr, name: Name, expected: Type | undefined): Ir {
@@ -54,8 +142,14 @@ function checkTypedObject(c: Checker, expr: ObjectExpr, name: Name, expected: Ty
   const found = variantOf(c, name, expected)
   if (found !== undefined) {
     const {sum, variant} = found
-    const {entries} = checkRecord(c, expr, variant.name, variant.fields, {kind: 'sum', sum})
-    return {kind: 'variant', variant, sum, args: entries, type: {kind: 'sum', sum}}
+    const type: Type = {kind: 'sum', sum}
+    return checkRecord(c, expr, variant.name, variant.fields, type, (args) => ({
+      kind: 'variant',
+      variant,
+      sum,
+      args,
+      type,
+    }))
   }
   const table = tables.get(name.text)
   if (table !== undefined) return checkRow(c, expr, {kind: 'row', table, selected: undefined})
@@ -92,7 +186,9 @@ function checkRecord(
   name: string,
   fields: readonly FieldType[],
   type: Type,
-): Ir & {kind: 'object'} {
+  make = (entries: readonly (readonly [string, Ir])[]): Ir => ({kind: 'object', entries, type}),
+): Ir {
+  const {known, wrap} = checkBase(c, expr, name, fields)
   const entries = checkEntries(c, expr, (key) => {
     const field = fields.find((each) => each.name === key.text)
     if (field === undefined) reportUnknownField(c, key, name, fields)
@@ -100,6 +196,12 @@ function checkRecord(
     return field?.type ?? unknown
   })
   const written = new Set(expr.entries.map(({key}) => key.text))
+  const kept = known.filter(([key]) => !written.has(key))
+  for (const [key, value] of kept) {
+    const expected = fields.find((field) => field.name === key)?.type ?? unknown
+    if (!fits(value.type, expected, 'slot')) c.mismatch(expr.base ?? expr, value.type, expected)
+    written.add(key)
+  }
   const absent = fields.filter((field) => !written.has(field.name))
   const missing = absent.flatMap((field) => (field.type.kind === 'option' ? [] : field.name))
   if (missing.length > 0)
@@ -113,7 +215,7 @@ function checkRecord(
   const none = absent.flatMap((field): (readonly [string, Ir])[] =>
     field.type.kind === 'option' ? [[field.name, {kind: 'const', value: null, type: field.type}]] : [],
   )
-  return {kind: 'object', entries: [...entries, ...none], type}
+  return wrap(make([...kept, ...entries, ...none]))
 }
 
 export function reportUnknownField(c: Checker, name: Name, of: string, fields: readonly FieldType[]): void {

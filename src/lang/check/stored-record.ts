@@ -4,13 +4,14 @@ import type {ChainContext} from './chain-context.js'
 import {columnOf} from './column.js'
 import type {Chain, Ir} from './ir.js'
 import {repeatedNames} from './names.js'
+import {fieldsOf} from './records.js'
 import {type Column, fits, isUnknown, show, type Type} from './types.js'
 import {keyOf} from './unknown-name.js'
 
 /** Checks the argument of `insert`. */
 export function insertedRecord(context: ChainContext, expr: Expr): Chain['record'] {
   const {c, table} = context
-  if (expr.kind === 'object') {
+  if (expr.kind === 'object' && expr.base === undefined) {
     const {entries, start, end} = expr
     const values = literalValues(context, entries, 'inserted')
     const missing = table.columns.filter(({name, nullable}) => !nullable && !entries.some(({key}) => key.text === name))
@@ -18,11 +19,17 @@ export function insertedRecord(context: ChainContext, expr: Expr): Chain['record
     return values
   }
   const ir = c.value(expr)
-  const fields = fieldsOf(ir.type)
+  const fields = storedFields(ir.type)
   if (fields !== undefined) checkFields(context, expr, fields)
   else if (!isUnknown(ir.type))
     c.report('typecheck.arg_mismatch', expr, `insert() needs a record of '${table.name}', found ${show(ir.type)}.`)
   return ir
+}
+
+/** The fields of a value without `_id`, which is assigned by the store. */
+function storedFields(type: Type): ReadonlyMap<string, Type> | undefined {
+  const fields = fieldsOf(type)
+  return fields && new Map([...fields].filter(([name]) => name !== '_id'))
 }
 
 function checkFields(context: ChainContext, expr: Expr, fields: ReadonlyMap<string, Type>): void {
@@ -34,9 +41,7 @@ function checkFields(context: ChainContext, expr: Expr, fields: ReadonlyMap<stri
     const message = `Column '${column.name}' of '${table.name}' is ${expectedType}, found ${foundType}.`
     c.report('typecheck.arg_mismatch', expr, message, {expectedType, foundType})
   }
-  const unknown = [...fields.keys()].find(
-    (name) => name !== '_id' && !table.columns.some((column) => column.name === name),
-  )
+  const unknown = [...fields.keys()].find((name) => !table.columns.some((column) => column.name === name))
   if (unknown !== undefined)
     c.report('typecheck.unknown_column', expr, `Table '${table.name}' has no column '${unknown}'.`)
   const missing = table.columns.filter(({name, nullable}) => !nullable && !fields.has(name))
@@ -57,6 +62,8 @@ export function updatedRecord(context: ChainContext, expr: Expr): Chain['record'
     c.value(expr)
     return undefined
   }
+  if (expr.base !== undefined)
+    c.report('typecheck.arg_mismatch', expr.base, "update() takes only the columns that change; '...' is not allowed.")
   if (expr.entries.length === 0) c.report('typecheck.arg_mismatch', expr, 'update() needs at least one column to set.')
   return literalValues(context, expr.entries, 'changed')
 }
@@ -81,20 +88,4 @@ function literalValues(
     else values.push([column, c.check(value, column.type, 'slot')])
   }
   return values
-}
-
-function fieldsOf(type: Type): ReadonlyMap<string, Type> | undefined {
-  switch (type.kind) {
-    case 'object':
-      return type.fields
-    case 'record':
-      return new Map(type.record.fields.map(({name, type: field}) => [name, field]))
-    case 'row': {
-      const {table, selected} = type
-      const columns = table.columns.filter(({name}) => selected?.has(name) ?? true)
-      return new Map(columns.map(({name, type: column}) => [name, column]))
-    }
-    default:
-      return undefined
-  }
 }

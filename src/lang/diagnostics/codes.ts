@@ -54,6 +54,7 @@ export const severities = {
   'typecheck.column_type': 'error',
   'typecheck.type_arity': 'error',
   'typecheck.duplicate_name': 'error',
+  'typecheck.constant': 'error',
   'typecheck.duplicate_route': 'error',
   'typecheck.route_path': 'error',
   'typecheck.param_type': 'error',

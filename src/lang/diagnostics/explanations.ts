@@ -326,6 +326,12 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     example: 'fn one() to int { return 1 }\nfn one() to int { return 2 }\n',
     fixed: 'fn one() to int { return 1 }\nfn two() to int { return 2 }\n',
   },
+  'typecheck.constant': {
+    cause: 'The value of a constant is not known when the program is checked.',
+    fix: 'Use literals and other constants, or write a function without parameters.',
+    example: 'const started = std.time.now_ms()\n\nfn start() to int { return started }\n',
+    fixed: 'fn start() to int { return std.time.now_ms() }\n',
+  },
   'typecheck.duplicate_route': {
     cause: 'Two routes have the same method and path. The names of path parameters are ignored.',
     fix: 'Change one of the paths, or merge the handlers.',
@@ -362,7 +368,7 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     cause: 'Records are immutable; only variables and their elements can be assigned to.',
     fix: 'Create a new value and assign it to the variable.',
     example: `${point}fn moved() to Point {\n    let mut point = Point { x: 1, y: 1 }\n    point.x = 2\n    return point\n}\n`,
-    fixed: `${point}fn moved() to Point {\n    let mut point = Point { x: 1, y: 1 }\n    point = { x: 2, y: point.y }\n    return point\n}\n`,
+    fixed: `${point}fn moved() to Point {\n    let mut point = Point { x: 1, y: 1 }\n    point = { ...point, x: 2 }\n    return point\n}\n`,
   },
   'typecheck.operator': {
     cause: 'The operator is not defined for the types of its operands.',

@@ -77,10 +77,17 @@ const constructs: Partial<Visitor<Ir, string, Place>> = {
   for: ({item, index, list, body}, {w}) => {
     if (list.type.kind !== 'list' && list.type.kind !== 'set')
       throw new NotPortable('it iterates over a value that is not a list')
-    const at = index === undefined ? w.temporary() : w.variable(index)
-    const name = item === undefined ? w.temporary() : w.variable(item)
-    return `for (const [${at}, ${name}] of ${w.value(list)}.entries()) ${loopBody(body, w)}`
+    const [at, each] = [loopVariable(index, w), loopVariable(item, w)]
+    const lines = [...at.bindings, ...each.bindings, w.body(body, 'ignore')].join('\n')
+    return `for (const [${at.name}, ${each.name}] of ${w.value(list)}.entries()) {\n${indent(lines)}\n}`
   },
+}
+
+/** The name of a loop variable, and the variables of its pattern. */
+function loopVariable(pattern: IrPattern | undefined, w: Writing): {name: string; bindings: readonly string[]} {
+  if (pattern?.kind === 'bind') return {name: w.variable(pattern.binding), bindings: []}
+  const name = w.temporary()
+  return {name, bindings: pattern === undefined ? [] : visit(pattern, patterns, {w, value: name}).bindings}
 }
 
 const loopBody = (body: Ir, w: Writing) => `{\n${indent(w.body(body, 'ignore'))}\n}`

@@ -15,7 +15,6 @@ import {
   loadOf,
   normal,
   returned,
-  storeOf,
   type Use,
   valued,
 } from './frame.js'
@@ -58,13 +57,13 @@ const constructs: Partial<Visitor<Ir, Exec, Place>> = {
   for: ({item, index, list, body}, {c}) => {
     const values = c.value(list)
     const run = c.control(body, 'ignore')
-    const storeItem = item === undefined ? undefined : storeOf(item)
-    const storeIndex = index === undefined ? undefined : storeOf(index)
+    const bindItem = compilePattern(item)
+    const bindIndex = index === undefined ? undefined : compilePattern(index)
     return (frame) => {
       for (const [key, value] of pairs(values(frame))) {
         frame.context.step()
-        storeItem?.(frame, value)
-        storeIndex?.(frame, key)
+        bindItem(frame, value)
+        bindIndex?.(frame, key)
         const completion = iteration(run, frame)
         if (completion === broke) return normal
         if (completion === returned) return returned

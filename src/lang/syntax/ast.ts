@@ -1,4 +1,4 @@
-import type {Span} from '../diagnostics/index.js'
+import type {Diagnostic, Span} from '../diagnostics/index.js'
 
 export interface Name extends Span {
   readonly text: string
@@ -91,7 +91,18 @@ export interface SumDecl extends Span {
   readonly doc: string | undefined
 }
 
-export type Decl = TableDecl | IndexDecl | FunctionDecl | HttpDecl | RecordDecl | SumDecl
+/** `const name = value`. A value with a syntax error is undefined: the declaration may be of another dialect. */
+export interface ConstDecl extends Span {
+  readonly kind: 'const'
+  readonly name: Name
+  readonly type: TypeNode | undefined
+  readonly value: Expr | undefined
+  /** The syntax error of the value. */
+  readonly fault: Diagnostic | undefined
+  readonly doc: string | undefined
+}
+
+export type Decl = ConstDecl | TableDecl | IndexDecl | FunctionDecl | HttpDecl | RecordDecl | SumDecl
 
 export interface Module extends Span {
   readonly decls: readonly Decl[]
@@ -164,7 +175,13 @@ export type BinaryOperator =
   | '/'
   | '%'
 
-export type ObjectExpr = Base & {kind: 'object'; type: Name | undefined; entries: readonly Entry[]}
+/** `base`: the value after `...`, whose fields the entries replace. */
+export type ObjectExpr = Base & {
+  kind: 'object'
+  type: Name | undefined
+  base: Expr | undefined
+  entries: readonly Entry[]
+}
 export type ListExpr = Base & {kind: 'list'; items: readonly Expr[]}
 export type NameExpr = Base & {kind: 'name'; name: Name}
 export type MemberExpr = Base & {kind: 'member'; object: Expr; member: Name}
@@ -172,7 +189,7 @@ export type CallExpr = Base & {kind: 'call'; callee: Expr; args: readonly Arg[]}
 export type BinaryExpr = Base & {kind: 'binary'; operator: BinaryOperator; left: Expr; right: Expr}
 export type IfExpr = Base & {kind: 'if'; condition: Expr; consequent: Block; otherwise: Expr | undefined}
 export type MatchExpr = Base & {kind: 'match'; subject: Expr; arms: readonly Arm[]}
-export type ForExpr = Base & {kind: 'for'; item: Name; index: Name | undefined; list: Expr; body: Block}
+export type ForExpr = Base & {kind: 'for'; item: Pattern; index: Pattern | undefined; list: Expr; body: Block}
 export type LambdaExpr = Base & {
   kind: 'lambda'
   params: readonly Param[]

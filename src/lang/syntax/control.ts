@@ -1,4 +1,4 @@
-import type {Arm, Expr, ForExpr, IfExpr, MatchExpr, Stmt} from './ast.js'
+import type {Arm, Expr, ForExpr, IfExpr, MatchExpr, Pattern, Stmt} from './ast.js'
 import type {Cursor} from './cursor.js'
 import {above, built, heightOf} from './heights.js'
 import {parsePattern} from './patterns.js'
@@ -116,14 +116,19 @@ export function parseLeave(c: Cursor, ends: readonly number[]): Stmt | undefined
   return {kind: kind === T.break ? 'break' : 'continue', start, end: c.lastEnd}
 }
 
-const loopName = (c: Cursor) => (c.kind === T.wildcard ? c.takeName() : c.name())
+/** forvar = "_" | name | "(" pattern { "," pattern } ")" ; */
+function loopVariable(c: Cursor): Pattern | undefined {
+  if (c.kind === T.wildcard || c.kind === T.parenOpen) return parsePattern(c)
+  const name = c.name()
+  return name && {kind: 'bind', name, start: name.start, end: name.end}
+}
 
-/** forexpr = "for" name [ "," name ] "in" expr block ; */
+/** forexpr = "for" forvar [ "," forvar ] "in" expr block ; */
 export function forExpr(c: Cursor): ForExpr | Expr {
   const {start} = c
   c.next()
-  const item = loopName(c) ?? {...c.span, text: '_'}
-  const index = c.take(T.comma) ? loopName(c) : undefined
+  const item = loopVariable(c) ?? {...c.span, kind: 'any'}
+  const index = c.take(T.comma) ? loopVariable(c) : undefined
   c.expect(T.in)
   const list = parseHead(c)
   const body = c.block()

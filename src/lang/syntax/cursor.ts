@@ -1,4 +1,10 @@
-import type {DiagnosticCode, DiagnosticDetails, Diagnostics, Span} from '../diagnostics/index.js'
+import {
+  type Diagnostic,
+  type DiagnosticCode,
+  type DiagnosticDetails,
+  Diagnostics,
+  type Span,
+} from '../diagnostics/index.js'
 import type {Block, Expr, Name} from './ast.js'
 import {isName, isWord, T, type Tokens} from './token.js'
 
@@ -38,7 +44,7 @@ export function appended<R>(items: R[], item: R): R[] {
 /** A position in the tokens of a source, with the operations that all parts of the parser share. */
 export class Cursor {
   readonly tokens: Tokens
-  readonly diagnostics: Diagnostics
+  diagnostics: Diagnostics
   at = 0
   /** Decorators that were skipped. */
   readonly decorators: Name[] = []
@@ -169,6 +175,17 @@ export class Cursor {
     if (!this.#tooDeep) this.diagnostics.report(code, span, message, details)
   }
 
+  /** Parses what may belong to another dialect: nothing is reported, and `fault` is its first error. */
+  attempt<R>(read: (c: this) => R): {result: R; fault: Diagnostic | undefined} {
+    const {diagnostics, hasReported} = this
+    const own = new Diagnostics()
+    this.diagnostics = own
+    const result = read(this)
+    this.diagnostics = diagnostics
+    this.hasReported = hasReported
+    return {result, fault: own.sorted().find(({severity}) => severity === 'error')}
+  }
+
   /** The current token, for a message. */
   found(): string {
     if (this.kind === T.eof) return `end of ${this.#whole}`
@@ -286,10 +303,17 @@ export class Cursor {
     return items
   }
 
-  /** Whether `{` starts an object: the next token is `}`, or a word or string followed by a colon. */
+  /** Whether `{` starts an object: before `}`, `...`, a word or string and a colon, or a word and a comma. */
   get isObjectAhead(): boolean {
     const next = this.peek(1)
-    return next === T.braceClose || ((isWord(next) || next === T.string) && this.peek(2) === T.colon)
+    if (next === T.braceClose || next === T.spread) return true
+    const after = this.peek(2)
+    return isWord(next) ? after === T.colon || after === T.comma : next === T.string && after === T.colon
+  }
+
+  /** Whether `{` precedes one word and `}`: a block, or an object where only an object is possible. */
+  get isOneWordAhead(): boolean {
+    return isName(this.peek(1)) && this.peek(2) === T.braceClose
   }
 
   get isEmptyAhead(): boolean {

@@ -2,6 +2,7 @@ import type {Diagnostics} from '../diagnostics/index.js'
 import type {
   Block,
   Body,
+  ConstDecl,
   Decl,
   EndpointKind,
   FunctionDecl,
@@ -20,7 +21,7 @@ import {beginsDeclaration, foreignDecorators, foreignHeads, knownDecorators, met
 import {parseParams} from './lambdas.js'
 import {lex, stringValue} from './lexer.js'
 import {parseBlock} from './statements.js'
-import {type Comment, isWord, T, type Tokens} from './token.js'
+import {type Comment, isName, isWord, T, type Tokens} from './token.js'
 import {parseFields, parseType} from './types.js'
 
 /** Parses a source. Never fails: invalid code is reported and skipped. */
@@ -56,7 +57,7 @@ function parseModule(c: Cursor): Module {
 }
 
 /**
- * decl = table | index | searchindex | vectorindex | endpoint | http | test | function | struct | sum | foreign ;
+ * decl = table | index | searchindex | vectorindex | endpoint | http | test | function | struct | sum | constant | foreign ;
  * Any decorators of other languages before it are skipped.
  */
 function parseDeclaration(c: Cursor): Decl | undefined {
@@ -67,8 +68,27 @@ function parseDeclaration(c: Cursor): Decl | undefined {
   if (c.kind === T.fn || (c.kind === T.pub && c.peek(1) === T.fn)) return parseFunction(c, {doc})
   if (c.kind === T.type || (c.kind === T.pub && c.peek(1) === T.type)) return parseTypeDecl(c, doc)
   if (c.isContextual('http') && methods.has(c.text(c.at + 1))) return parseHttp(c, doc)
+  if (c.isContextual('const') && isName(c.peek(1))) return parseConst(c, doc)
   if (isWord(c.kind) && foreignHeads.has(c.text())) skipForeign(c)
   return undefined
+}
+
+/** constant = "const" name [ ":" type ] "=" expr ; */
+function parseConst(c: Cursor, doc: string | undefined): ConstDecl {
+  const {start, at} = c
+  const {result, fault} = c.attempt(() => {
+    c.next()
+    const name = c.takeName()
+    const type = c.take(T.colon) ? parseType(c) : undefined
+    const value = c.expect(T.assign) ? parseExpr(c) : undefined
+    if (!c.firstOnLine && c.kind !== T.semicolon && c.kind !== T.eof) c.unexpected('a new line')
+    return {name, type, value}
+  })
+  const end = c.lastEnd
+  if (fault === undefined) return {kind: 'const', ...result, fault, doc, start, end}
+  c.at = at
+  skipForeign(c, false)
+  return {kind: 'const', ...result, value: undefined, fault, doc, start, end}
 }
 
 function decorated(c: Cursor, doc: string | undefined): Decl | undefined {

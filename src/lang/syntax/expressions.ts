@@ -165,7 +165,7 @@ function nameOrRecord(c: Cursor): Expr {
   const {kind, start} = c
   if (c.peek(1) === T.fatArrow && !c.inGuard) return arrowLambda(c)
   const name = c.takeName()
-  if (kind === T.upper && c.kind === T.braceOpen && !c.onNewLine && c.isObjectAhead && !(c.inHead && c.isEmptyAhead)) {
+  if (kind === T.upper && c.kind === T.braceOpen && !c.onNewLine && isRecordAhead(c)) {
     if (!c.enter()) return missing(c)
     const object = parseObject(c, name)
     c.leave()
@@ -173,6 +173,10 @@ function nameOrRecord(c: Cursor): Expr {
   }
   return {kind: 'name', name, depth: 0, start, end: c.lastEnd}
 }
+
+/** Whether the braces after a capitalised name are a record; in a head, they are a block if they could be one. */
+const isRecordAhead = (c: Cursor) =>
+  c.inHead ? c.isObjectAhead && !c.isEmptyAhead : c.isObjectAhead || c.isOneWordAhead
 
 function parseConstruct(c: Cursor): Expr {
   switch (c.kind) {
@@ -229,22 +233,44 @@ function list(c: Cursor): Expr {
   return built(c, {kind: 'list', items, depth: aboveAll(items, itself), start, end: c.lastEnd})
 }
 
-/** object = "{" [ entry { "," entry } [ "," ] ] "}" ; entry = ( word | STRING ) ":" expr ; */
+/**
+ * object = "{" [ "..." expr [ "," ] ] [ entry { "," entry } [ "," ] ] "}" ;
+ * entry = ( word | STRING ) ":" expr | name ;
+ */
 function parseObject(c: Cursor, type: Name | undefined): Expr {
   const {start} = type ?? c
   c.next()
-  const entries = c.within(false, parseEntries)
-  const depth = aboveAll(entries, valueIn)
-  return built(c, {kind: 'object', type, entries, depth, start, end: c.lastEnd})
+  const {base, entries} = c.within(false, parseContents)
+  const depth = aboveAll(entries, valueIn, base?.depth)
+  return built(c, {kind: 'object', type, base, entries, depth, start, end: c.lastEnd})
 }
 
-const parseEntries = (c: Cursor) => c.list(T.braceClose, parseEntry)
+function parseContents(c: Cursor): {base: Expr | undefined; entries: Entry[]} {
+  let base: Expr | undefined
+  let isFirst = true
+  const parts = c.list(T.braceClose, () => {
+    const at = c.span
+    if (!c.take(T.spread)) {
+      isFirst = false
+      return parseEntry(c)
+    }
+    if (!isFirst) c.report('parse.unexpected_token', at, "'...' must be the first entry of an object.")
+    isFirst = false
+    base = parseExpr(c)
+    return null
+  })
+  return {base, entries: parts.filter((part) => part !== null)}
+}
 
 function parseEntry(c: Cursor): Entry | undefined {
+  const isShort = isName(c.kind) && (c.peek(1) === T.comma || c.peek(1) === T.braceClose)
   const key = objectKey(c)
-  if (key === undefined || !c.expect(T.colon)) return undefined
+  if (key === undefined) return undefined
+  const {start, end} = key
+  if (isShort) return {key, value: {kind: 'name', name: key, depth: 0, start, end}, start, end}
+  if (!c.expect(T.colon)) return undefined
   const value = parseExpr(c)
-  return {key, value, start: key.start, end: c.lastEnd}
+  return {key, value, start, end: c.lastEnd}
 }
 
 function objectKey(c: Cursor): Name | undefined {

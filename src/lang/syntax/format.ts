@@ -109,7 +109,14 @@ class Formatter {
     const before = this.#kind(last)
     const kind = this.#kind(piece)
     if (kind === T.comma || kind === T.semicolon || kind === T.colon || kind === T.question || kind === T.dot) return ''
-    if (before === T.dot || before === T.bang || before === T.parenOpen || before === T.bracketOpen) return ''
+    if (
+      before === T.dot ||
+      before === T.spread ||
+      before === T.bang ||
+      before === T.parenOpen ||
+      before === T.bracketOpen
+    )
+      return ''
     if (kind === T.parenClose || kind === T.bracketClose) return ''
     if (kind === T.braceClose) return before === T.braceOpen ? '' : ' '
     if (before === T.minus && this.#isSign(last.at as number)) return ''

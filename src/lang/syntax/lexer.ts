@@ -264,6 +264,7 @@ class Lexer {
   #symbol(c: number) {
     const start = this.#at
     const second = this.#codes[start + 1]
+    if (c === dot && second === dot && this.#codes[start + 2] === dot) return this.#push(T.spread, start, start + 3)
     const pairs = c < 128 ? twoCharacters[c] : undefined
     if (pairs !== undefined)
       for (let i = 0; i < pairs.length; i += 2)

@@ -25,6 +25,11 @@ export function values({declarations, sums, records}: Program): Proposal[] {
         ...(each.decl.kind === 'http' || each.decl.doc === undefined ? {} : {doc: each.decl.doc}),
       }),
     ),
+    ...[...declarations.constants.values()].flatMap(({decl, value}) =>
+      value === undefined
+        ? []
+        : [proposed(CompletionItemKind.Constant)({name: decl.name.text, detail: `const: ${show(value.type)}`})],
+    ),
     ...sums.flatMap(({name: sum, variants}) =>
       variants.map(({name}) => proposed(CompletionItemKind.EnumMember)({name, detail: `${sum}.${name}`})),
     ),

@@ -160,7 +160,7 @@ export const types: readonly Word[] = [
   {name: 'Result', detail: '[T, E = str]', doc: 'Ok with a value, or Error.'},
 ]
 
-export const declarationWords: readonly Word[] = named('fn type http pub')
+export const declarationWords: readonly Word[] = named('fn type const http pub')
 export const httpMethods: readonly Word[] = named('get post put delete')
 export const endpointKinds: readonly Word[] = [
   {name: 'query', doc: 'Read-only; handles GET.'},
