@@ -48,7 +48,7 @@ interface Destination {
 const fewestTogether = 4
 
 /** Number of recordings that are transcribed at the same time or wait for their output: one more than models work. */
-const mostStarted = Math.min(availableParallelism(), 4) + 1
+const maxStarted = Math.min(availableParallelism(), 4) + 1
 
 /** A recording whose transcription can begin before the output of earlier ones has ended. */
 class Job {
@@ -264,7 +264,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
               ? await this.#detectLanguage(transcriber, job.recording, several)
               : await this.#transcribe(job, destination, title, () => {
                   const result = begin(job)
-                  const next = together ? jobs.slice(i + 1, i + mostStarted) : []
+                  const next = together ? jobs.slice(i + 1, i + maxStarted) : []
                   for (const other of next) if (!this.#isComplete(other)) begin(other)
                   return result
                 })

@@ -6,7 +6,7 @@ export interface ByteReaderOptions {
 }
 
 /** Maximum number of successive reads that advance by no byte; a decoder that has more would never end. */
-const mostIdle = 10_000
+const maxIdle = 10_000
 
 /** Reads a stream of chunks by byte count. A loop over it that does not advance fails instead of never ending. */
 export class ByteReader {
@@ -29,7 +29,7 @@ export class ByteReader {
 
   /** The next bytes, without consuming them; fewer at the end. */
   async peek(length: number): Promise<Buffer> {
-    if (++this.#idle > mostIdle) throw new Error(`The decoder made no progress at byte ${this.#position}.`)
+    if (++this.#idle > maxIdle) throw new Error(`The decoder made no progress at byte ${this.#position}.`)
     await this.#fill(length)
     return this.#buffer.subarray(0, length)
   }

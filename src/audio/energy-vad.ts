@@ -36,12 +36,12 @@ const frameOverlapMs = 30
 /** Maximum length of the quiet onset of a voice, frames. */
 const longestOnset = 20
 /** Minimum level range of speech, mean over the bands, dB; noise, hum and tones vary less. */
-const leastChange = 3
+const minChange = 3
 /** Frames at the start and end of a region that overlap the silence around it, so that their level varies anyway. */
 const firstEdge = 2
 const lastEdge = 1
 /** Regions of at least this many frames are measured without these edges; in shorter ones the edges matter. */
-const leastWithoutEdges = 2 * shortestVoice
+const minWithoutEdges = 2 * shortestVoice
 /** Lower bound of a band relative to the level of its frame, dB; anything below is leakage from other bands. */
 const frameRange = 35
 
@@ -111,7 +111,7 @@ export function energyVad({
 
 /** True if the band levels vary as in speech: the mean over the bands of the 15 % to 85 % range. */
 function changes(all: readonly StandoutFrame[]): boolean {
-  const frames = all.length < leastWithoutEdges ? all : all.slice(firstEdge, -lastEdge)
+  const frames = all.length < minWithoutEdges ? all : all.slice(firstEdge, -lastEdge)
   const overall = smoothed(frames.map(({level}) => level))
   const bands = frames[0]?.bands.length ?? 0
   let sum = 0
@@ -122,7 +122,7 @@ function changes(all: readonly StandoutFrame[]): boolean {
     const at = (share: number) => levels[Math.floor(share * (levels.length - 1))]!
     sum += at(0.85) - at(0.15)
   }
-  return sum >= leastChange * bands
+  return sum >= minChange * bands
 }
 
 /** Mean power over three frames, dB, because mains hum fluctuates from frame to frame. */

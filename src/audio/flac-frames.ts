@@ -9,7 +9,7 @@ import type {Unit} from './unit.js'
 const headerBytes = 16
 /** Bytes examined first, and the maximum length of a frame. */
 const usualBytes = 32 << 10
-const mostFrameBytes = 1 << 20
+const maxFrameBytes = 1 << 20
 /** Maximum number of header-like byte sequences inside a frame; more mean that its end is missing. */
 const maxFalseHeaders = 8
 
@@ -69,7 +69,7 @@ const isStart = (bytes: Buffer): boolean => bytes.toString('latin1') === startMa
 
 /** Type of the metadata block with the comments, and its maximum length, bytes. */
 const commentType = 4
-const mostCommentBytes = 1 << 20
+const maxCommentBytes = 1 << 20
 const maskComment = /WAVEFORMATEXTENSIBLE_CHANNEL_MASK=0x([0-9a-f]{1,8})/i
 
 /** Reads up to the first frame. Returns the mask of the loudspeakers; 0 if it is not specified. Source: RFC 9639, section 8.6.2. */
@@ -81,7 +81,7 @@ async function readMetadata(reader: ByteReader): Promise<number> {
     // 0xff is the first byte of a frame, and not a valid block type.
     if (head.length < 4 || head[0] === 0xff) return mask
     const length = 4 + head.readUIntBE(1, 3)
-    if ((head[0]! & 0x7f) !== commentType || length > mostCommentBytes) await reader.skip(length)
+    if ((head[0]! & 0x7f) !== commentType || length > maxCommentBytes) await reader.skip(length)
     else {
       const comments = (await reader.read(length)).toString('latin1')
       mask = Number.parseInt(maskComment.exec(comments)?.[1] ?? '0', 16)
@@ -138,7 +138,7 @@ async function readFrame(
       break
     }
     if (!isAll && (at < 0 || at + headerBytes > bytes.length)) {
-      if (bytes.length >= mostFrameBytes) break
+      if (bytes.length >= maxFrameBytes) break
       at = (at < 0 ? bytes.length : at) - 1
       const length = 2 * bytes.length
       bytes = await reader.peek(length)

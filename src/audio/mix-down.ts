@@ -5,7 +5,7 @@ import type {Block} from './sound.js'
 const spanSec = 0.05
 const memorySec = 0.5
 /** The phases are opposite if the mix has less than this share of the mean power of the channels: 15 dB below it. */
-const leastShare = 0.03
+const minShare = 0.03
 
 /**
  * Mixes the channels of a recording to one, or selects one. While two channels have opposite phase, they cancel each other in a
@@ -57,7 +57,7 @@ export class MixDown {
         this.#single += (first[at]! ** 2 + second[at]! ** 2) / 2
       }
       this.#pairSec += (to - from) / sampleRate
-      if (!(this.#mixed < leastShare * this.#single)) continue
+      if (!(this.#mixed < minShare * this.#single)) continue
       this.#oppositeSec += (to - from) / sampleRate
       mono.set(first.subarray(from, to), from)
     }

@@ -45,7 +45,7 @@ const frameMs = 32
 
 const hysteresis = 0.15
 /** Lower bound of the probability at which speech ends, as in faster-whisper; with 0, it would never end. */
-const leastSustain = 0.01
+const minSustain = 0.01
 /** Minimum length of speech, frames. */
 const shortestVoice = 2
 const longestOnset = 4
@@ -96,7 +96,7 @@ export function neuralVad(
   const regions = new RegionBuilder<ScoredFrame>(
     {
       begin: threshold,
-      sustain: Math.max(threshold - hysteresis, leastSustain),
+      sustain: Math.max(threshold - hysteresis, minSustain),
       mergeGap: Math.max(1, Math.round(mergeGapMs / frameMs)),
       shortest: shortestVoice,
       least: Math.ceil(minSpeechMs / frameMs),

@@ -24,8 +24,8 @@ export interface PreprocessDiagnostics {
 /** Peak level after `peak_normalize`. */
 const peakTarget = 0.95
 /** Anything quieter is noise that must not be amplified. */
-const leastPeak = 1e-4
-const leastRms = 1e-6
+const minPeak = 1e-4
+const minRms = 1e-6
 
 /**
  * Normalises the loudness of samples. If that takes longer than the budget, the original samples are returned.
@@ -63,8 +63,8 @@ interface Levels {
 }
 
 function gainOf(mode: PreprocessMode, {peak, rms}: Levels, targetDbfs: number): number {
-  if (mode === 'peak_normalize') return peak < leastPeak ? 1 : peakTarget / peak
-  if (mode === 'rms_normalize') return rms > leastRms ? 10 ** (targetDbfs / 20) / rms : 1
+  if (mode === 'peak_normalize') return peak < minPeak ? 1 : peakTarget / peak
+  if (mode === 'rms_normalize') return rms > minRms ? 10 ** (targetDbfs / 20) / rms : 1
   return 1
 }
 

@@ -10,7 +10,7 @@ const isParseFailure = ({code}: Diagnostic) => code.startsWith('parse.')
 const errorPenalty = 100
 /** Reward of a word of the recogniser that is in the candidate, and the maximum of all rewards. */
 const wordReward = 3
-const mostReward = 120
+const maxReward = 120
 
 /**
  * Loads the data language and returns the function that finds the candidate that is a program of it. Of several, it
@@ -25,7 +25,7 @@ export async function loadCodeRank(): Promise<(candidates: readonly string[], ra
       const diagnostics = declaration.test(text) ? checkProgram(text).diagnostics : undefined
       if (diagnostics === undefined || diagnostics.some(isParseFailure)) return Infinity
       const lower = text.toLowerCase()
-      const reward = Math.min(mostReward, wordReward * words.filter((word) => lower.includes(word)).length)
+      const reward = Math.min(maxReward, wordReward * words.filter((word) => lower.includes(word)).length)
       const penalty = diagnostics.reduce((sum, {severity}) => sum + (severity === 'error' ? errorPenalty : 1), 0)
       return Math.max(0, penalty - reward)
     })

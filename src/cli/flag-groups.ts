@@ -21,8 +21,8 @@ export function flagGroups<F extends Pick<Command.Flag.Any, 'helpGroup'>>(
 }
 
 /** Number of flags above which the examples of a command come before the flags, which fill more than a screen. */
-const mostFlags = 15
+const maxFlags = 15
 
 /** Whether the help and the manual page of a command show its examples first. */
 export const hasExamplesFirst = ({flags}: Pick<Command.Loadable, 'flags'>): boolean =>
-  Object.values(flags).filter(({hidden}) => !hidden).length > mostFlags
+  Object.values(flags).filter(({hidden}) => !hidden).length > maxFlags

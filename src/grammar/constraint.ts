@@ -8,7 +8,7 @@ import {addTokens} from './vocabulary/token-set.js'
 import {bytesOfToken} from './vocabulary/token-trie.js'
 
 /** Memory of a grammar beyond which it forgets states and masks, bytes. */
-const mostBytes = 16 << 20
+const maxBytes = 16 << 20
 
 /** A grammar for the tokens of one vocabulary. */
 export interface ConstraintSource {
@@ -68,7 +68,7 @@ export class Constraint {
     const {masks, ends, grammar} = this.#context
     into.fill(0)
     if (this.#hasEnded) return
-    if (grammar.bytes + masks.bytes > mostBytes) grammar.automaton.forget()
+    if (grammar.bytes + masks.bytes > maxBytes) grammar.automaton.forget()
     for (const tokens of yield* masks.of(this.#state)) addTokens(tokens, into)
     if (this.#state.accepting) for (const end of ends) into[end >>> 5]! |= 1 << (end & 31)
   }

@@ -34,11 +34,11 @@ export async function reviewPlan(context: OperationContext, planId: string): Pro
 }
 
 /** Maximum number of steps to show to the user. */
-const mostSteps = 20
+const maxSteps = 20
 
 function planForm({goal, steps}: {goal: string; steps: readonly {description: string}[]}): Question {
-  const shown = steps.slice(0, mostSteps).map(({description}, i) => `${i + 1}. ${description}`)
-  const rest = steps.length > mostSteps ? [`and ${steps.length - mostSteps} more`] : []
+  const shown = steps.slice(0, maxSteps).map(({description}, i) => `${i + 1}. ${description}`)
+  const rest = steps.length > maxSteps ? [`and ${steps.length - maxSteps} more`] : []
   return {
     message: [`Execute this plan? ${goal}`, ...shown, ...rest].join('\n'),
     schema: object({approve: {type: 'boolean', title: 'Execute the plan'}}, {required: ['approve'], open: true}),

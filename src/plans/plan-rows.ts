@@ -34,7 +34,7 @@ const columns =
   'plan_session_id, repository_id, origin_session_id, tenant_id, goal_text, scope_files_json, strategy, current_version, status, executed_by, submission_json, created_at, updated_at'
 
 /** Maximum number of ids that are searched for a suggestion. */
-const mostSuggestions = 500
+const maxSuggestions = 500
 
 /** @throws plan_not_found with the nearest id */
 export function requirePlan({store, repositoryId}: WorkspaceContext, id: string): PlanRow {
@@ -46,7 +46,7 @@ export function requirePlan({store, repositoryId}: WorkspaceContext, id: string)
   const ids = store
     .all<{id: string}>(
       'SELECT plan_session_id AS id FROM plan_sessions WHERE repository_id = ? ORDER BY created_at DESC LIMIT ?',
-      [repositoryId, mostSuggestions],
+      [repositoryId, maxSuggestions],
     )
     .map((known) => known.id)
   const suggestion = ids.find((known) => id.length >= shortestBeginning && known.startsWith(id)) ?? nearest(id, ids)

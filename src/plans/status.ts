@@ -134,7 +134,7 @@ WHERE plan_session_id = ? AND version = ? AND held_reason IS NOT NULL AND status
   })
 }
 
-const mostEvents = 20
+const maxEvents = 20
 
 /**
  * The history in the tables of the plan, which does not depend on events or lineage being stored. A node that continues
@@ -153,7 +153,7 @@ SELECT n.updated_at, n.version, n.node_id, n.status, 2, n.ordinal
   WHERE n.plan_session_id = @plan AND n.status IN ('queued', 'in_progress', 'cancelled')
     AND n.updated_at >= v.created_at
 ORDER BY at_ms DESC, version DESC, rank DESC, ordinal DESC LIMIT @limit`,
-      {plan, limit: mostEvents},
+      {plan, limit: maxEvents},
     )
     .map(({at_ms, version, node_id, status}) => ({
       at_ms,

@@ -10,7 +10,7 @@ import {applyFragments, type Fragment, requireKnown} from './fragment.js'
 import {createFile, openAlone, openDatabase, storeError} from './store.js'
 
 /** Maximum number of backups that migrations keep. */
-const mostBackups = 10
+const maxBackups = 10
 /** Pages that are copied between two checks for signals. */
 const pagesPerStep = 1000
 /** Age from which an incomplete copy is the remainder of a killed process, ms. */
@@ -115,7 +115,7 @@ async function backupsOf(path: string): Promise<string[]> {
 
 /** Removes the oldest backups beyond the maximum, and returns their paths. */
 export async function pruneBackups(path: string): Promise<string[]> {
-  const old = (await backupsOf(path)).slice(mostBackups)
+  const old = (await backupsOf(path)).slice(maxBackups)
   for (const file of old) await rm(file, {force: true})
   return old.reverse()
 }

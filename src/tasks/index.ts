@@ -89,6 +89,7 @@ export {
   type AgentLoad,
   agentLoads,
   moveWaitingTask,
+  type QueuedTask,
   refreshAgentLoads,
   sumOfLoads,
   waitingTasks,

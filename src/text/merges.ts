@@ -38,11 +38,11 @@ const lastIndex = (text: string): number => {
 }
 
 /** Shorter texts are not split, because the library caches them. */
-const leastLength = 32
+const minLength = 32
 
 /** Splits a text at the positions that no merge spans. */
 export function partsOf(text: string, pairs: Pairs | undefined): string[] {
-  if (pairs === undefined || text.length < leastLength) return [text]
+  if (pairs === undefined || text.length < minLength) return [text]
   const parts: string[] = []
   let from = 0
   let before = text.codePointAt(0) as number

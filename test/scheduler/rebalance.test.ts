@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {taskWeight} from '../../src/scheduler/scaling/load.js'
-import {
-  planRebalance,
-  type QueuedTask,
-  type RebalanceAgent,
-  urgentRebalanceDue,
-} from '../../src/scheduler/scaling/rebalance.js'
+import {planRebalance, type RebalanceAgent, urgentRebalanceDue} from '../../src/scheduler/scaling/rebalance.js'
+import type {QueuedTask} from '../../src/tasks/index.js'
 import {type Priority, priorities} from '../../src/workspace/vocabulary.js'
 import {uniformFloats} from '../support/random-floats.js'
 
@@ -22,6 +18,7 @@ const queue = (agentId: number, from: number, order: Priority[], some: Partial<Q
     complexity: 5,
     createdAtMs: 1000 + i,
     movable: true,
+    needs: undefined,
     ...some,
   }))
 

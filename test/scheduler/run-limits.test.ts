@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {redoOperation, undoOperation} from '../../src/orchestrator/index.js'
 import {approveTask, failTask, listTasks, requireTask, takeClaim} from '../../src/tasks/index.js'
-import {giveBackTask} from '../../src/tasks/lifecycle/finish.js'
+import {releaseTask} from '../../src/tasks/lifecycle/finish.js'
 import {ScriptedProcessor, startDaemon, untilAborted} from '../orchestrator/support/daemon.js'
 import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/open-test-orchestrator.js'
 import {claimOf, fail, start, startOne, statusOf, submit, submitWriter} from '../orchestrator/support/tasks.js'
@@ -93,7 +93,7 @@ describe('a task with retries', () => {
     fail(orchestrator, id)
     orchestrator.clock.ms += 1000
     start(orchestrator, id)
-    assert.equal(giveBackTask(orchestrator, id, 'refused', claimOf(orchestrator, id)).status, 'Failed')
+    assert.equal(releaseTask(orchestrator, id, 'refused', claimOf(orchestrator, id)).status, 'Failed')
   })
 
   it('fails immediately if failed by force or with a permanent error', async (t) => {

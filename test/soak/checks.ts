@@ -6,10 +6,10 @@ import type {Exit} from './server-process.js'
  * its objects. The resident set is only reported: it may grow for minutes, because the allocators of V8, SQLite and ONNX
  * Runtime retain freed memory.
  */
-const mostGrowth = 1
+const maxGrowth = 1
 
 /** For runs shorter than a minute, a total growth below 1 MB is considered noise. */
-export const growthLimit = (measuredMs: number): number => round(mostGrowth / Math.min(1, measuredMs / 60_000))
+export const growthLimit = (measuredMs: number): number => round(maxGrowth / Math.min(1, measuredMs / 60_000))
 
 /** Observations of a server. */
 export interface Evidence {

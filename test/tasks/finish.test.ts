@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {reportStatus} from '../../src/orchestrator/index.js'
 import {cancelTask, claimTask, completeTask, failTask, readEvents, requireTask} from '../../src/tasks/index.js'
-import {giveBackTask, retryPauseMs} from '../../src/tasks/lifecycle/finish.js'
+import {releaseTask, retryPauseMs} from '../../src/tasks/lifecycle/finish.js'
 import {requireRow} from '../../src/tasks/lifecycle/task-rows.js'
 import {openTestOrchestrator, refused, startMs} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask, start, startOne, statusOf, submit} from '../orchestrator/support/tasks.js'
@@ -109,7 +109,7 @@ describe('a task after an infrastructure failure', () => {
     const giveBack = () => {
       start(orchestrator, id)
       const {claim_generation: generation} = requireRow(orchestrator, id)
-      return giveBackTask(orchestrator, id, 'connection refused', {generation})
+      return releaseTask(orchestrator, id, 'connection refused', {generation})
     }
     const {status, status_reason, not_before_ms} = giveBack()
     assert.deepEqual([status, status_reason, not_before_ms], ['Queued', 'connection refused', startMs + 1000])
@@ -126,7 +126,7 @@ describe('a task after an infrastructure failure', () => {
   it('does not wait an hour if the clock is set back by an hour', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {toml: '[orchestrator]\nmax_task_retries = 2\n'})
     const id = start(orchestrator, submit(orchestrator))
-    giveBackTask(orchestrator, id, 'connection refused', {generation: 1})
+    releaseTask(orchestrator, id, 'connection refused', {generation: 1})
     orchestrator.clock.ms -= 3_600_000
     assert.equal(startOne(orchestrator, 1), id)
     assert.equal(statusOf(orchestrator, id), 'InProgress')

@@ -6,7 +6,7 @@ import type {Severity} from '../../src/tasks/base/finding.js'
 import {languageOf, spansOf} from '../../src/tasks/scan/languages.js'
 import {scanReport} from '../../src/tasks/scan/report.js'
 import {rules} from '../../src/tasks/scan/rules.js'
-import {baselineOf, mostFindings, scanText} from '../../src/tasks/scan/scan-text.js'
+import {baselineOf, maxFindings, scanText} from '../../src/tasks/scan/scan-text.js'
 import {projectFile} from '../support/project.js'
 
 const rulesIn = (path: string, text: string) => scanText(path, text).map(({rule}) => rule)
@@ -288,9 +288,9 @@ describe('scanText', () => {
   })
 
   it('keeps the most severe findings of a file that has too many', () => {
-    const text = `${'// Fully implemented\n'.repeat(mostFindings)}k = '${awsKey}'\n// TODO`
+    const text = `${'// Fully implemented\n'.repeat(maxFindings)}k = '${awsKey}'\n// TODO`
     const findings = scanText('a.ts', text)
-    assert.equal(findings.length, mostFindings)
+    assert.equal(findings.length, maxFindings)
     assert.deepEqual(
       findings.slice(-2).map(({severity}) => severity),
       ['critical', 'error'],
@@ -328,7 +328,7 @@ describe('the baseline of a scan', () => {
   it('reports a line that changed', () => assert.deepEqual(severitiesAfter('// TODO: a', '// TODO: b'), ['error']))
 
   it('contains all findings, so that a long file has no new ones', () => {
-    const text = Array.from({length: mostFindings + 50}, (_, i) => `// TODO: ${i}`).join('\n')
+    const text = Array.from({length: maxFindings + 50}, (_, i) => `// TODO: ${i}`).join('\n')
     assert.deepEqual([...new Set(severitiesAfter(text, text.slice(text.indexOf('\n') + 1)))], ['info'])
   })
 
@@ -419,7 +419,7 @@ describe('the time of a scan', () => {
     it(`is bounded for repetitive text in ${path}`, () => {
       for (const part of parts) {
         const text = part.repeat(Math.ceil(size / 8 / part.length))
-        assert.ok(scanText(path, text).length <= mostFindings)
+        assert.ok(scanText(path, text).length <= maxFindings)
       }
     })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {requireTask, submitGraph} from '../../src/tasks/index.js'
-import {mostShards} from '../../src/tasks/submission/task-graph.js'
+import {maxShards} from '../../src/tasks/submission/task-graph.js'
 import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {complete, submit} from '../orchestrator/support/tasks.js'
 
@@ -104,7 +104,7 @@ describe('the graph shard', () => {
     )
   })
 
-  for (const shards of [undefined, 0, 1.5, mostShards + 1])
+  for (const shards of [undefined, 0, 1.5, maxShards + 1])
     it(`is rejected with ${shards} shards and submits nothing`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const error = refused('task_invalid', () => submitGraph(orchestrator, {graph: 'shard', task: goal, shards}))

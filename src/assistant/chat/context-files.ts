@@ -11,7 +11,7 @@ export interface ContextFile {
 
 /** Size limits in bytes. */
 const largestFile = 256 << 10
-const mostTogether = 512 << 10
+const maxTogether = 512 << 10
 
 /**
  * Reads files of the workspace, each only once even if it is listed under several paths.
@@ -28,7 +28,7 @@ export async function readContextFiles(root: string, paths: readonly string[]): 
     read.add(real)
     const content = await readText(real, path).catch(refuse(path))
     bytes += content.length
-    if (bytes > mostTogether) throw unusable(path, `the files exceed ${mostTogether} bytes in total`)
+    if (bytes > maxTogether) throw unusable(path, `the files exceed ${maxTogether} bytes in total`)
     files.push({path, text: content.toString('utf8').replace(/^\uFEFF/, '')})
   }
   return files

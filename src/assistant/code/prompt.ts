@@ -95,7 +95,7 @@ export const systemPrompt = (mode: SurfaceMode): string =>
   [language, ...codeExamples.map((example) => `A program:\n\n${example.trimEnd()}`), surfaces[mode]].join('\n\n')
 
 /** Maximum number of characters of a rejected answer that are sent to the model again. */
-const mostAgain = 24_000
+const maxAgain = 24_000
 
 /** The messages to repair a program: the request, the last answer, and its problems. */
 export const repairMessages = (
@@ -105,15 +105,15 @@ export const repairMessages = (
   mode: SurfaceMode,
 ): ChatMessage[] => [
   ...first,
-  {role: 'assistant', content: answer.slice(0, mostAgain)},
+  {role: 'assistant', content: answer.slice(0, maxAgain)},
   {role: 'user', content: `${complaint}\n\nWrite the whole program again, put right. ${surfaces[mode]}`},
 ]
 
 /** Maximum number of characters of a quoted line. */
-const mostQuoted = 80
+const maxQuoted = 80
 
 export function surfaceComplaint({reason, quoted}: SurfaceFault): string {
-  const line = quoted === undefined ? '' : `: ${JSON.stringify(quoted.slice(0, mostQuoted))}`
+  const line = quoted === undefined ? '' : `: ${JSON.stringify(quoted.slice(0, maxQuoted))}`
   return `That answer does not have the form that was asked for: ${reason}${line}.`
 }
 

@@ -73,11 +73,11 @@ const endings: readonly (readonly [ending: RegExp, words: RegExp])[] = [
 ]
 
 /** Maximum number of characters examined, from the end of a line. */
-const mostLooked = 500
+const maxLooked = 500
 
 /** Adjacent words with the ending of a sentence, or nothing but words; also in brackets, quotes and lists. */
 function isSentence(line: string): boolean {
-  const text = line.slice(-mostLooked)
+  const text = line.slice(-maxLooked)
   if (listMark.test(text) && someWords(1).test(text)) return true
   const bare = text.replace(/^[("'*_`>]+|[)"'*_`]+$/g, '')
   return endings.some(([ending, words]) => ending.test(bare) && words.test(bare))

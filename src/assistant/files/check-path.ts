@@ -17,8 +17,8 @@ export interface PathCheck {
 
 /** Folders that contain no workspace sources. */
 const skipped = new Set(['node_modules', 'dist', 'build', 'target', 'vendor', 'venv'])
-const mostFiles = 5000
-const mostFindings = 1000
+const maxFiles = 5000
+const maxFindings = 1000
 /** Larger files are not checked, bytes. */
 const largestFile = 1 << 20
 
@@ -39,7 +39,7 @@ export async function checkPath(
   const check: PathCheck = {ok: true, filesScanned: 0, findings: [], isPartial: false}
   for await (const file of files) {
     signal.throwIfAborted()
-    if (check.filesScanned === mostFiles || check.findings.length >= mostFindings) return {...check, isPartial: true}
+    if (check.filesScanned === maxFiles || check.findings.length >= maxFindings) return {...check, isPartial: true}
     const text = await textOf(file)
     if (text === undefined) continue
     check.filesScanned++

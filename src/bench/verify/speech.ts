@@ -13,7 +13,7 @@ import {type ModelCheck, type ModelFigure, type Outcome, skipped, verdict} from 
 import type {PublishedExample} from './examples.js'
 
 /** Largest word error rate of the included recording, which is a clear synthetic voice. */
-const mostErrors = 0.25
+const maxErrors = 0.25
 
 /**
  * Checks a speech model against a recording with a known text, against itself, and against published examples.
@@ -41,7 +41,7 @@ export async function verifySpeechModel(
   const rate = wordErrorRate(known.text, first.text)
   await check('clip', 'The model recognises clear English speech.', async () => {
     if (!isEnglish) return skipped('The model does not recognise English.')
-    return verdict(rate <= mostErrors, `"${first.text}" has a word error rate of ${percent(rate)}`)
+    return verdict(rate <= maxErrors, `"${first.text}" has a word error rate of ${percent(rate)}`)
   })
   await check('numbers', 'No weight or operation yields infinities or NaN.', async () =>
     finite([...first.segments, ...second.segments]),

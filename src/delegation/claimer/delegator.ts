@@ -46,7 +46,7 @@ export interface DelegatorOptions {
 
 const defaultConcurrency = 8
 /** Attempts to store a result whose files cannot be downloaded or written. */
-const mostAttempts = 5
+const maxAttempts = 5
 /** Interval between checks of the deadlines, ms. */
 const checkMs = 1000
 
@@ -368,7 +368,7 @@ class DelegatorLoop {
       const facts = {task_id: delegation.run.task.id, err: reason}
       claimerLog().warn(facts, 'cannot store the result of a delegated task yet')
       // The message stays in the inbox, and is read again after a pause.
-      if (delegation.attempts < mostAttempts) throw error
+      if (delegation.attempts < maxAttempts) throw error
       await delegation.fail(`its result cannot be stored: ${reason}`)
     }
     await this.#inbox.ack(message)

@@ -33,11 +33,11 @@ interface InboxOptions {
 }
 
 /** Maximum number of pages of results per poll. */
-const mostPages = 32
+const maxPages = 32
 /** Maximum duration of a long poll, ms. */
 const longPollMs = 25_000
 /** How often a message that cannot be read is left in the inbox before it is acknowledged. */
-const mostSightings = 3
+const maxSightings = 3
 
 /** The messages of the workers. */
 export class WorkerInbox {
@@ -70,7 +70,7 @@ export class WorkerInbox {
     const size = config().meshRemoteResultMaxMessagesPerPoll
     let count = 0
     let before: number | undefined
-    for (let page = 0; page < mostPages; page++) {
+    for (let page = 0; page < maxPages; page++) {
       const messages = await client.inbox(
         {
           receiver,
@@ -108,7 +108,7 @@ export class WorkerInbox {
         throw error
       const seen = (this.#sightings.get(message.id) ?? 0) + 1
       this.#sightings.set(message.id, seen)
-      if (seen < mostSightings) return
+      if (seen < maxSightings) return
       this.#sightings.delete(message.id)
       claimerLog().warn({message_id: message.id, type: message.message_type}, 'a message of a worker cannot be read')
       await this.ack(message)

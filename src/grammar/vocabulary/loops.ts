@@ -26,7 +26,7 @@ export const bytesOfLoop = ({tokens, bits, leaving, upTo}: Loop): number =>
   tokens.byteLength + upTo.byteLength + bits.byteLength + 1.5 * leaving.byteLength + 600
 
 /** States of the longest expression for which a loop is built. */
-const mostStates = 64
+const maxStates = 64
 const refused = -1
 /** Nodes of a trie between two places at which the walk can be interrupted. */
 const nodesPerSlice = 50_000
@@ -49,7 +49,7 @@ function tableOf({regexes, classes}: Lexer, part: Regex): Table | undefined {
         const known = states.indexOf(next)
         row[byteClass] = known > 0 ? known : states.push(next) - 1
       }
-      if (states.length > mostStates) return undefined
+      if (states.length > maxStates) return undefined
     }
     rows.push(Int8Array.from(classes.of, (byteClass) => row[byteClass]!))
   }

@@ -191,7 +191,7 @@ class Walk {
     const {byte, depth, end, token} = this.#trie
     const [states, lexer, bits] = [this.#states, this.#lexer, this.bits]
     const {of} = lexer.classes
-    const mostSteps = lexer.steps + derivativesPerSlice
+    const maxSteps = lexer.steps + derivativesPerSlice
     const last = Math.min(to, from + nodesPerSlice)
     let at = from
     while (at < last) {
@@ -200,7 +200,7 @@ class Walk {
       const byteClass = of[byte[at]!]!
       let next = state.next?.[byteClass]
       if (next === undefined) {
-        if (lexer.steps > mostSteps) break
+        if (lexer.steps > maxSteps) break
         next = lexer.step(state, byteClass)
       }
       if (next === null) {

@@ -7,16 +7,16 @@ import {callTool} from '../call-tool.js'
 import {type Envelope, failure} from '../envelope.js'
 import type {ToolRegistry} from '../registry.js'
 import type {CallHooks, ToolHost} from '../tool.js'
-import {type CallRow, callRow, callRows, endCall, insertCall, mostCalls, takeOverCall} from './call-rows.js'
+import {type CallRow, callRow, callRows, endCall, insertCall, maxCalls, takeOverCall} from './call-rows.js'
 import type {TaskState} from './state.js'
 
 /** Time for which a call is kept if the client requests none, and the limits of what it can request, ms. */
 const defaultTtlMs = 24 * 3_600_000
-const leastTtlMs = 60_000
-const mostTtlMs = 7 * 24 * 3_600_000
+const minTtlMs = 60_000
+const maxTtlMs = 7 * 24 * 3_600_000
 
 /** Number of times that a call is started: one whose process keeps ending may be the reason for that. */
-const mostAttempts = 3
+const maxAttempts = 3
 
 /** This process, with its start time: pids are reused. */
 const owner = JSON.stringify({pid: process.pid, start: processStart(process.pid) ?? ''})
@@ -62,9 +62,9 @@ export class BackgroundCalls {
     watcher: CallWatcher = unwatched,
   ): string {
     const id = randomUUID()
-    const ttl_ms = Math.min(Math.max(Math.ceil(ttlMs), leastTtlMs), mostTtlMs)
+    const ttl_ms = Math.min(Math.max(Math.ceil(ttlMs), minTtlMs), maxTtlMs)
     if (!insertCall(orchestrator, {id, tool, arguments: JSON.stringify(args), owner, ttl_ms}))
-      throw new SvcError('mcp_tasks_full', {limit: mostCalls})
+      throw new SvcError('mcp_tasks_full', {limit: maxCalls})
     this.#run(orchestrator, {id, tool, args}, watcher)
     return id
   }
@@ -101,7 +101,7 @@ export class BackgroundCalls {
 
   #restart(place: OperationBase['orchestrator'], row: CallRow): void {
     const {id, tool, attempts} = row
-    if (attempts >= mostAttempts) {
+    if (attempts >= maxAttempts) {
       const outcome = failure({error: new SvcError('mcp_call_lost', {tool, attempts})})
       endCall(place, row, {status: 'failed', outcome})
     } else if (takeOverCall(place, row, owner)) this.#run(place, {id, tool, args: JSON.parse(row.arguments)})

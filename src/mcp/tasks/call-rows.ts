@@ -26,7 +26,7 @@ CREATE INDEX mcp_calls_of ON mcp_calls (repository_id, created_at_ms);
 )
 
 /** Maximum number of calls of a workspace. */
-export const mostCalls = 1000
+export const maxCalls = 1000
 
 /** Where the calls of a workspace are stored. */
 export interface CallPlace {
@@ -62,13 +62,13 @@ export function insertCall({store, repositoryId: repository, now}: CallPlace, ca
     store.run(
       `DELETE FROM mcp_calls WHERE id IN (SELECT id FROM mcp_calls WHERE repository_id = @repository AND status <> 'working'
   ORDER BY created_at_ms LIMIT max(0, (SELECT count(*) FROM mcp_calls WHERE repository_id = @repository) - @most + 1))`,
-      {repository, most: mostCalls},
+      {repository, most: maxCalls},
     )
     const {changes} = store.run(
       `INSERT INTO mcp_calls (id, repository_id, tool, arguments, status, owner, created_at_ms, updated_at_ms, ttl_ms)
 SELECT @id, @repository, @tool, @arguments, 'working', @owner, @now, @now, @ttl_ms
 WHERE (SELECT count(*) FROM mcp_calls WHERE repository_id = @repository) < @most`,
-      {...call, repository, now: nowMs, most: mostCalls},
+      {...call, repository, now: nowMs, most: maxCalls},
     )
     return changes === 1
   })

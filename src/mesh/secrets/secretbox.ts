@@ -3,7 +3,7 @@ import {isObject} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 
 /** Minimum length of the shared secret, bytes. */
-const leastBytes = 32
+const minBytes = 32
 /** The only header that is made and accepted: the key is shared in advance. */
 const header = {alg: 'dir', enc: 'A256GCM'} as const
 
@@ -43,9 +43,9 @@ export async function openSecrets(key: string | undefined, jwe: string): Promise
 function deriveKey(key: string | undefined): Uint8Array {
   if (key === undefined) throw new SvcError('secretbox_unusable', {reason: 'SVC_MESH_SECRETBOX_KEY is not set'})
   const bytes = Buffer.byteLength(key)
-  if (bytes < leastBytes)
+  if (bytes < minBytes)
     throw new SvcError('secretbox_unusable', {
-      reason: `SVC_MESH_SECRETBOX_KEY has ${bytes} bytes; the minimum is ${leastBytes}`,
+      reason: `SVC_MESH_SECRETBOX_KEY has ${bytes} bytes; the minimum is ${minBytes}`,
     })
   return new Uint8Array(hkdfSync('sha256', key, '', 'svc mesh secretbox v1', 32))
 }

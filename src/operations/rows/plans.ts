@@ -17,8 +17,8 @@ const mode = oneOf(
   'Planning mode: direct creates one step, auto and force_plan several; workflow_only is not supported; default: auto.',
 )
 const path = text(undefined, {minLength: 1, maxLength: 4096})
-const mostPaths = {maxItems: 4096}
-const scopeFiles = list(path, 'Files that the goal affects.', mostPaths)
+const maxPaths = {maxItems: 4096}
+const scopeFiles = list(path, 'Files that the goal affects.', maxPaths)
 const stepLimits = {minimum: 1, maximum: 2000, default: 30}
 const maxTasks = integer('Maximum number of steps.', stepLimits)
 const toDisk = flag('Also write the plan to PLAN.md.')
@@ -107,7 +107,7 @@ export const planOperations: readonly Operation[] = [
     input: object(
       {
         goal: text(undefined, goalLength),
-        scope_files: list(path, undefined, mostPaths),
+        scope_files: list(path, undefined, maxPaths),
         write_to_disk: toDisk,
         max_tasks: integer(undefined, stepLimits),
         session_id: text('Session that the goal comes from.', {maxLength: 2048}),

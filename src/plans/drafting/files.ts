@@ -69,7 +69,7 @@ export function scopeOf(paths: readonly string[]): Scope {
 }
 
 /** Maximum number of scope files for a step without files of its own; a longer list is not specific to the step. */
-const mostScopeFiles = 64
+const maxScopeFiles = 64
 
 /**
  * The files of one step: the paths that it names, with write access if it asks for a change. If there are none, the
@@ -81,7 +81,7 @@ export function filesOf(description: string, scope: Scope): ManifestEntry[] {
   const meant = named.length > 0 ? named : mentioned(description, scope)
   if (meant.length > 0) return meant.map((path) => ({path, access}))
   const {paths} = scope
-  return paths.length <= mostScopeFiles ? paths.map((path) => ({path, access: 'read' as const})) : []
+  return paths.length <= maxScopeFiles ? paths.map((path) => ({path, access: 'read' as const})) : []
 }
 
 /** Files whose name, with or without extension, is a word of the text. Names shared by many files do not count. */
@@ -90,7 +90,7 @@ function mentioned(text: string, {paths, byName}: Scope): string[] {
   const places = new Set(
     short.flatMap((word) => {
       const meant = byName.get(bare(word)) ?? []
-      return meant.length <= mostScopeFiles ? meant : []
+      return meant.length <= maxScopeFiles ? meant : []
     }),
   )
   return [...places].toSorted((a, b) => a - b).map((place) => paths[place] as string)

@@ -29,12 +29,12 @@ export interface PlanQuestion {
   depth: PlanDepth
 }
 
-const mostScopeFiles = 400
+const maxScopeFiles = 400
 
 /** The first prompt. */
 export function firstPrompt({goal, scope, limit, depth}: PlanQuestion): string {
-  const rest = scope.length - mostScopeFiles
-  const files = [...scope.slice(0, mostScopeFiles), ...(rest > 0 ? [`and ${rest} more`] : [])]
+  const rest = scope.length - maxScopeFiles
+  const files = [...scope.slice(0, maxScopeFiles), ...(rest > 0 ? [`and ${rest} more`] : [])]
   return paragraphs(
     ['Goal:', goal],
     scope.length === 0 ? [] : ['Files that it is about:', ...files],

@@ -19,7 +19,7 @@ export interface ReadOptions {
 }
 
 const longestDescription = 4000
-const mostFiles = 200
+const maxFiles = 200
 
 /** Most characters of a path, so that a model cannot repeat itself without end. */
 const longestPath = 300
@@ -34,7 +34,7 @@ export const stepsSchema = {
     properties: {
       id: {type: 'integer', minimum: 1, maximum: 100},
       description: {type: 'string', minLength: 1, maxLength: longestDescription},
-      files: {type: 'array', items: {type: 'string', minLength: 1, maxLength: longestPath}, maxItems: mostFiles},
+      files: {type: 'array', items: {type: 'string', minLength: 1, maxLength: longestPath}, maxItems: maxFiles},
       category: {enum: taskCategories},
       estimated_complexity: {type: 'integer', minimum: 1, maximum: 10},
       depends_on: {type: 'array', items: {type: 'integer', minimum: 1, maximum: 100}, maxItems: 100},
@@ -113,7 +113,7 @@ function readStep(element: Element, {place, order, root}: Place): DraftStep {
   if (typeof description !== 'string' || description.trim() === '') return refuse('has no description')
   if (description.length > longestDescription)
     return refuse(`has a description of more than ${longestDescription} characters`)
-  if (!isTexts(files) || files.length > mostFiles) return refuse('has an invalid list of files')
+  if (!isTexts(files) || files.length > maxFiles) return refuse('has an invalid list of files')
   if (category !== undefined && !isCategory(category)) return refuse('has an unknown category')
   if (complexity !== undefined && !isComplexity(complexity)) return refuse('has a complexity that is not from 1 to 10')
   if (after !== undefined && !isIds(after)) return refuse('has dependencies that are not a list of ids')

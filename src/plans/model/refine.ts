@@ -42,7 +42,7 @@ export interface Drafting extends PlanModelOptions {
 }
 
 /** Maximum number of rounds if none were requested but the plan is thin or risky. */
-const mostUnasked = 4
+const maxUnasked = 4
 /** With fewer tokens left, an answer would be cut off. */
 const fewestTokens = 256
 
@@ -61,7 +61,7 @@ interface Refining {
  */
 export async function refine(context: WorkspaceContext, first: Draft, refining: Refining): Promise<Draft> {
   const {request} = refining
-  const most = request.mode === 'off' ? Math.min(request.maxRounds, mostUnasked) : request.maxRounds
+  const most = request.mode === 'off' ? Math.min(request.maxRounds, maxUnasked) : request.maxRounds
   if (!wantsMore(request, first.adequacy)) return first
   let best = first
   let stopReason: StopReason = 'rounds_exhausted'

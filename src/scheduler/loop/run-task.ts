@@ -159,7 +159,7 @@ function failRun(run: TaskRun, error: unknown): void {
     // Errors of the task or its template are permanent.
     const isFinal = failure.code.startsWith('exec_')
     if (failure.code === 'task_run_failed' || isFinal) run.fail(failure.message, {isFinal})
-    else run.giveBack(`${failure.code}: ${failure.message}`)
+    else run.release(`${failure.code}: ${failure.message}`)
   }
   run.idle()
 }

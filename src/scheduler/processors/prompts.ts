@@ -34,7 +34,7 @@ export function phaseBudget(contextLength: number, maxTokens: number): PhaseBudg
 }
 
 /** Maximum number of files in a prompt. */
-const mostFiles = 100
+const maxFiles = 100
 const transcriptEntries = 3
 
 /** What a prompt contains in addition to its task. */
@@ -76,7 +76,7 @@ const byteLength = (text: string): number => Buffer.byteLength(text)
 
 function files(manifest: readonly ManifestEntry[], room: number): string {
   if (manifest.length === 0) return ''
-  const lines = manifest.slice(0, mostFiles).map(({access, path}) => `- ${access} ${path}`)
+  const lines = manifest.slice(0, maxFiles).map(({access, path}) => `- ${access} ${path}`)
   while (lines.length > 0 && byteLength(lines.join('\n')) > room) lines.pop()
   const rest = manifest.length - lines.length
   return ['Files:', ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')

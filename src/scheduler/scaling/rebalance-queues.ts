@@ -4,7 +4,7 @@ import type {WorkspaceContext} from '../../workspace/index.js'
 import {type Move, planRebalance} from './rebalance.js'
 
 /** Maximum number of waiting tasks per rebalance. */
-const mostTasks = 2000
+const maxTasks = 2000
 
 /**
  * Moves waiting tasks from busy agents to others, in one transaction. Running tasks, and tasks whose files are locked
@@ -14,7 +14,7 @@ export function rebalance(context: WorkspaceContext, {urgentOnly = false} = {}):
   return context.store.transaction(() => {
     const {config, now} = context
     const agents = agentLoads(context)
-    const waiting = waitingTasks(context, {least: urgentOnly ? 'urgent' : 'background', limit: mostTasks})
+    const waiting = waitingTasks(context, {least: urgentOnly ? 'urgent' : 'background', limit: maxTasks})
     const needs = new Map(waiting.map((task) => [task.id, task.needs]))
     const offers = new Map(agents.map(({id, capabilities}) => [id, capabilities]))
     const moves = planRebalance(

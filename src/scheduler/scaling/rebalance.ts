@@ -1,6 +1,6 @@
 import {assumedPrice} from '../../inference-client/index.js'
-import {type Priority, priorities} from '../../workspace/index.js'
-
+import type {QueuedTask} from '../../tasks/index.js'
+import {priorities} from '../../workspace/index.js'
 import {taskWeight} from './load.js'
 
 export interface RebalanceAgent {
@@ -11,16 +11,6 @@ export interface RebalanceAgent {
   paused: boolean
   /** US dollars per 1,000 tokens of its model. */
   pricePer1k?: number | undefined
-}
-
-export interface QueuedTask {
-  id: number
-  agentId: number
-  priority: Priority
-  complexity: number
-  createdAtMs: number
-  /** False if another agent has locked a file that it writes. */
-  movable: boolean
 }
 
 export interface RebalanceOptions {

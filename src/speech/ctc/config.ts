@@ -150,7 +150,7 @@ const readNorm = (read: Reader) => ({
 })
 
 /** Maximum number of layers and maximum nesting. */
-const mostLayers = 500
+const maxLayers = 500
 const deepest = 8
 
 /** Reads the keys of an object and checks them. */
@@ -215,7 +215,7 @@ class Reader {
 
   layers(key: string): CtcLayer[] {
     const value = this.#json[key]
-    if (!Array.isArray(value) || value.length === 0 || value.length > mostLayers)
+    if (!Array.isArray(value) || value.length === 0 || value.length > maxLayers)
       return this.fail(key, 'a list of layers')
     if (this.#at(key).split('layers').length > deepest) return this.fail(key, 'nested less deeply')
     return value.map((row, i) => {

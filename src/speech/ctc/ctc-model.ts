@@ -31,7 +31,7 @@ export interface CtcParts {
 }
 
 /** Minimum beam width with constraints or alternatives, and with a word list. */
-const leastWidth = {letters: 16, words: 32}
+const minWidth = {letters: 16, words: 32}
 
 /** Creates a `SpeechModel` from a CTC model; each window is one segment. */
 export function createCtcModel({encoder, streaming, vocabulary, words, description}: CtcParts): SpeechModel {
@@ -114,7 +114,7 @@ function searchOptions(
   words: PrefixScorer | undefined,
   {beamSize, alternatives, constraints}: DecodeOptions,
 ): PrefixBeamOptions {
-  const least = words === undefined ? leastWidth.letters : leastWidth.words
+  const least = words === undefined ? minWidth.letters : minWidth.words
   return {width: Math.max(beamSize, alternatives, least), blank, scorer: words, constraints}
 }
 

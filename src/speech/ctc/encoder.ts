@@ -101,7 +101,7 @@ export async function openExportedEncoder(
 }
 
 /** Minimum number of samples for the convolutions: 0.1 s. */
-const leastSamples = 1600
+const minSamples = 1600
 
 interface Features extends Pick<Encoded, 'coveredSec' | 'padSec'> {
   data: Float32Array
@@ -120,7 +120,7 @@ function featuresOf(samples: Float32Array, features: CtcFeatures): Features {
 
 /** Pads the samples with silence, to at least the minimum length. */
 function padded(samples: Float32Array, silence: number): Float32Array {
-  const length = Math.max(leastSamples, samples.length + 2 * silence)
+  const length = Math.max(minSamples, samples.length + 2 * silence)
   if (length === samples.length) return samples
   const sound = new Float32Array(length)
   sound.set(samples, silence)

@@ -59,7 +59,7 @@ export interface FoundTexts {
 }
 
 /** Tokens less likely than this at a position begin no hypothesis, as a log-probability. */
-const leastLogprob = -12
+const minLogprob = -12
 
 /**
  * Prefix beam search over CTC emissions: hypotheses are texts, and the paths that write the same text are added up.
@@ -210,7 +210,7 @@ function extend(
   for (let i = 0; i < count; i++) {
     const token = grammar?.allowed[i] ?? i
     const logprob = row[token]!
-    if (token === blank || logprob < leastLogprob || constraints?.forbidden.has(token)) continue
+    if (token === blank || logprob < minLogprob || constraints?.forbidden.has(token)) continue
     // A repeated token counts as a new one only after a blank.
     const reach = token === last ? prefix.blank : total
     if (reach === -Infinity) continue

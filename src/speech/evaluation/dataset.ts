@@ -10,7 +10,7 @@ export interface Sample {
 }
 
 /** Maximum size of a dataset file, bytes. */
-const mostBytes = 64 << 20
+const maxBytes = 64 << 20
 
 /**
  * Reads a dataset: a JSON object per line with `path` (relative to the file), `expected` and an optional `language`.
@@ -26,13 +26,13 @@ export async function readDataset(file: string): Promise<Sample[]> {
 async function readText(file: string): Promise<string> {
   const chunks: Buffer[] = []
   try {
-    for await (const chunk of createReadStream(file, {end: mostBytes})) chunks.push(chunk)
+    for await (const chunk of createReadStream(file, {end: maxBytes})) chunks.push(chunk)
   } catch (error) {
     throw SvcError.from(error)
   }
   const bytes = Buffer.concat(chunks)
-  if (bytes.length > mostBytes)
-    throw new SvcError('dataset_invalid', {file, line: 1, reason: `the file is longer than ${mostBytes >> 20} MiB`})
+  if (bytes.length > maxBytes)
+    throw new SvcError('dataset_invalid', {file, line: 1, reason: `the file is longer than ${maxBytes >> 20} MiB`})
   return bytes.toString('utf8').replace(/^\uFEFF/, '')
 }
 

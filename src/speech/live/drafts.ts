@@ -88,8 +88,8 @@ class WindowDrafts implements Drafts {
 
   isDue({end}: Utterance, now: number): boolean {
     const freshSec = (end - this.#draftedTo) / sampleRate
-    const leastSec = Math.max(leastMs / 1000, newShare * this.#encoded((end - this.#from) / sampleRate))
-    return now - this.#startedAt >= leastMs && freshSec >= leastSec
+    const minSec = Math.max(leastMs / 1000, newShare * this.#encoded((end - this.#from) / sampleRate))
+    return now - this.#startedAt >= leastMs && freshSec >= minSec
   }
 
   /** Audio that is encoded for a window of this length, seconds. */

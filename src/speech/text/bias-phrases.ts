@@ -13,11 +13,11 @@ export function biasPhrases(lexicon: Lexicon, hotwords: readonly string[], most:
 
 /** Phrases for names in source code: the name, and its words as they are spoken. Short names are left out. */
 export const namePhrases = (names: readonly string[]): string[] => [
-  ...new Set(names.filter((name) => name.length >= leastName).flatMap((name) => [name, spokenName(name)])),
+  ...new Set(names.filter((name) => name.length >= minName).flatMap((name) => [name, spokenName(name)])),
 ]
 
 /** Minimum length of a name, characters; shorter ones are too similar to other words. */
-const leastName = 3
+const minName = 3
 
 const spokenName = (name: string) =>
   name

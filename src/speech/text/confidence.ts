@@ -46,11 +46,11 @@ export function asrConfidence(segments: readonly Pick<Segment, 'avgLogprob' | 't
  * Confidence of the model below which a text is probably wrong. Whisper decodes again below its value, `exp(-1)`; CTC models
  * are more certain of each letter.
  */
-const leastAsrConfidence = {whisper: 0.37, ctc: 0.6}
+const minAsrConfidence = {whisper: 0.37, ctc: 0.6}
 
 /** True if the model probably did not understand the recording. */
 export const isUnreliable = (family: SpeechModelDescription['family'], confidence: number | undefined): boolean =>
-  confidence !== undefined && confidence < leastAsrConfidence[family]
+  confidence !== undefined && confidence < minAsrConfidence[family]
 
 /** True if the confidence is below the threshold of tools, so that the user should be asked. */
 export const clarificationRecommended = (confidence: number, minConfidence: number): boolean =>

@@ -25,7 +25,7 @@ export interface LexiconSource {
 }
 
 /** Maximum size of a lexicon, bytes. */
-const mostBytes = 4 << 20
+const maxBytes = 4 << 20
 
 /**
  * Reads the specified lexicon, then that of the repository; the first one takes precedence. An unusable file is
@@ -54,7 +54,7 @@ export async function loadLexicons(
 
 async function readText(path: string): Promise<string> {
   const bytes = await readFile(path)
-  if (bytes.length > mostBytes) throw new Error(`it is larger than ${mostBytes >> 20} MiB`)
+  if (bytes.length > maxBytes) throw new Error(`it is larger than ${maxBytes >> 20} MiB`)
   return bytes.toString('utf8')
 }
 

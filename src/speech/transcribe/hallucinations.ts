@@ -17,7 +17,7 @@ export interface WindowPlace {
 const edgeSec = 2
 
 /** Minimum advance to a dropped segment, which the next window repeats, seconds. */
-const leastAdvanceSec = 1
+const minAdvanceSec = 1
 
 /**
  * Drops the text from the first possible hallucination on that is between two silences, and continues after the silence
@@ -47,7 +47,7 @@ export function withoutHallucinations(
       return {
         ...result,
         segments: result.segments.slice(0, result.segments.indexOf(segment)),
-        consumedSec: recordingEndSec - endSec < thresholdSec ? recordingEndSec : Math.max(leastAdvanceSec, startSec),
+        consumedSec: recordingEndSec - endSec < thresholdSec ? recordingEndSec : Math.max(minAdvanceSec, startSec),
       }
     before = endSec
   }

@@ -28,7 +28,7 @@ export async function amplifiedIfQuiet<R extends {transcript: {segments: readonl
   const level: Level = {peak: 0}
   const result = await attempt(1, level)
   const {peak} = level
-  if (threshold === undefined || peak < leastPeak || peak > quietPeak(threshold)) return result
+  if (threshold === undefined || peak < minPeak || peak > quietPeak(threshold)) return result
   if (result.transcript.segments.length > 0 || !isRepeatable) {
     onWarning(quiet(name, peak, 'If words are missing, use --vad-energy-threshold 0.0003 --preprocess peak_normalize.'))
     return result
@@ -45,7 +45,7 @@ export async function amplifiedIfQuiet<R extends {transcript: {segments: readonl
  * converter, and of an amplified one. A threshold above the default does not make a recording quiet.
  */
 const quietPeak = (threshold: number): number => Math.min(0.0125, (25 / 6) * threshold)
-const leastPeak = 0.0005
+const minPeak = 0.0005
 const usualPeak = 0.5
 
 const decibels = (amplitude: number): number => Math.round(20 * Math.log10(amplitude))

@@ -1,5 +1,5 @@
 /** Maximum number of pieces to read ahead; a decoder that returns only empty ones would never end. */
-const mostPieces = 10_000
+const maxPieces = 10_000
 
 /**
  * Reads the beginning of a stream. The returned stream has all pieces, and fails where the original one does.
@@ -12,7 +12,7 @@ export async function readAhead(
 ): Promise<{source: AsyncIterator<Float32Array>; isComplete: boolean}> {
   const read: Promise<IteratorResult<Float32Array>>[] = []
   let isComplete = false
-  for (let length = 0; !isComplete && samples > 0 && length <= samples && read.length < mostPieces; ) {
+  for (let length = 0; !isComplete && samples > 0 && length <= samples && read.length < maxPieces; ) {
     const next = source.next()
     read.push(next)
     // A failure ends the stream; the reader receives it.

@@ -5,10 +5,10 @@ import {sampleRate} from '../model/model.js'
 const lookAhead = 1.25 * sampleRate
 
 /** Audio that is read while the model is loaded, samples. */
-const mostAhead = 30 * sampleRate
+const maxAhead = 30 * sampleRate
 
 /** Maximum number of successive pieces without samples; a decoder that returns more would never end. */
-const mostEmpty = 10_000
+const maxEmpty = 10_000
 
 /**
  * A sliding buffer over a recording: audio is read on demand and released after use, so memory use does not depend on
@@ -70,7 +70,7 @@ export class Recording {
       isRunning = false
     }
     void work.then(stop, stop)
-    while (isRunning && !this.#ended && this.#end < mostAhead) await this.fill(this.#end + 1).catch(stop)
+    while (isRunning && !this.#ended && this.#end < maxAhead) await this.fill(this.#end + 1).catch(stop)
   }
 
   /** Returns the speech regions: those that have ended, and the open one. */
@@ -129,7 +129,7 @@ export class Recording {
       return
     }
     this.#empty = value.length === 0 ? this.#empty + 1 : 0
-    if (this.#empty > mostEmpty) throw new Error(`The decoder made no progress at sample ${this.#end}.`)
+    if (this.#empty > maxEmpty) throw new Error(`The decoder made no progress at sample ${this.#end}.`)
     this.#pieces.push(value)
     this.#end += value.length
     if (this.#detector !== undefined) this.#add(await this.#detector.push(value))

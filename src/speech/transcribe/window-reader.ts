@@ -134,7 +134,7 @@ export class WindowReader {
     if (!noSpeech && segments.length > 0) this.language ??= {code: language, probability: languageProbability}
     if (temperature > hintTemperature) this.#previous = []
     else this.#previous.push(...segments.flatMap(({tokens}) => tokens))
-    this.#previous.splice(0, this.#previous.length - mostPrevious)
+    this.#previous.splice(0, this.#previous.length - maxPrevious)
     if (segments.length > 0) this.#prompt = undefined
   }
 
@@ -155,4 +155,4 @@ const prepared = (from: number, to: number, recognition: RecognitionOptions): st
 const minStep = 160
 
 /** Maximum number of previous tokens to keep; no model uses more. */
-const mostPrevious = 256
+const maxPrevious = 256

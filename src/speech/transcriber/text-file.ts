@@ -43,12 +43,12 @@ export async function refineTextFile(
 }
 
 /** Maximum size of a text file, bytes. */
-const mostTextBytes = 16 << 20
+const maxTextBytes = 16 << 20
 
 async function readTranscript(path: string): Promise<string> {
   try {
     const {size} = await stat(path)
-    if (size > mostTextBytes) throw new SvcError('file_unreadable', {path, reason: 'it is too long for a transcript'})
+    if (size > maxTextBytes) throw new SvcError('file_unreadable', {path, reason: 'it is too long for a transcript'})
     return await readFile(path, 'utf8')
   } catch (error) {
     throw SvcError.from(error)

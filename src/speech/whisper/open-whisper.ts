@@ -113,7 +113,7 @@ async function openNetwork(
 const splitPositions = 64
 
 /** More copies of a model use more memory, and save little. */
-const mostInstances = 4
+const maxInstances = 4
 
 /** Memory of a copy of a model in addition to its weights: those of the runtime, and the states of a window, bytes. */
 const instanceBytes = 256 << 20
@@ -122,7 +122,7 @@ const instanceBytes = 256 << 20
 export function suitableInstances(bytes: number, threads: number, memory = obtainableMemory()): number {
   // Weights of 16 bits may become floats of 32 bits, of which the runtime has a second copy.
   const fit = Math.floor(memory / 4 / (4 * bytes + instanceBytes))
-  return Math.max(1, Math.min(threads, mostInstances, fit))
+  return Math.max(1, Math.min(threads, maxInstances, fit))
 }
 
 const weightBytes = (tensors: TensorMap): number => [...tensors.values()].reduce((sum, {length}) => sum + length, 0)

@@ -10,7 +10,7 @@ export type AttentionEvent = OrchAttentionV1['events'][number]
 export type AttentionBudget = OrchAttentionV1['budget']
 
 /** Number of attention events to keep. */
-const mostEvents = 100
+const maxEvents = 100
 const hourMs = 3_600_000
 
 /** Minimum time between two interruptions in their frequency: answers in a burst count as one per minute. */
@@ -113,7 +113,7 @@ export function recordAttention(
   ])
   store.run(
     `DELETE FROM orch_attention_events WHERE repository_id = @repository AND id NOT IN (
-  SELECT id FROM orch_attention_events WHERE repository_id = @repository ORDER BY id DESC LIMIT ${mostEvents})`,
+  SELECT id FROM orch_attention_events WHERE repository_id = @repository ORDER BY id DESC LIMIT ${maxEvents})`,
     {repository: repositoryId},
   )
   const {attentionBudgetMs: max, attentionAlertThreshold: threshold} = config
@@ -155,7 +155,7 @@ export const attentionHistory = ({store, repositoryId, now}: WorkspaceContext, h
   store
     .all<{event: string}>('SELECT event FROM orch_attention_events WHERE repository_id = ? ORDER BY id DESC LIMIT ?', [
       repositoryId,
-      mostEvents,
+      maxEvents,
     ])
     .map(({event}) => JSON.parse(event) as AttentionEvent)
     .filter(({timestamp_ms: at}) => at >= now() - hours * hourMs)

@@ -3,7 +3,7 @@ import type {GateFamily} from '../gates/gate.js'
 import type {RecordedEvaluation} from './record.js'
 
 /** Findings of a gate in a report. */
-const mostLines = 20
+const maxLines = 20
 const longestReport = 4000
 
 /** The findings of all gates that do not accept a completion, as text that a person or a model can act on. */
@@ -11,8 +11,8 @@ export function feedback({gates}: Pick<RecordedEvaluation, 'gates'>): string {
   const failed = gates.filter(({verdict, shadow}) => verdict === 'fail' && !shadow)
   const sections = failed.map(({gate, findings}) => {
     const serious = findings.filter(({severity}) => severity === 'error' || severity === 'critical')
-    const rest = serious.length - mostLines
-    const lines = serious.slice(0, mostLines).map(findingLine)
+    const rest = serious.length - maxLines
+    const lines = serious.slice(0, maxLines).map(findingLine)
     return [`${gate}:`, ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')
   })
   const text = sections.join('\n')

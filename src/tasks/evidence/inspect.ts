@@ -67,7 +67,7 @@ export const scannedBytes = 2 ** 20
 const hashedBytes = 2 ** 30
 const chunkBytes = 2 ** 18
 /** Maximum number of files to examine for changes. */
-const mostFiles = 100_000
+const maxFiles = 100_000
 /** The kernel rounds the times of files down to its clock tick, ms. */
 const clockTickMs = 10
 
@@ -237,11 +237,11 @@ function changedSince(
   candidates: readonly string[],
   sinceMs: number,
 ): {paths: string[]; isPartial: boolean} {
-  const paths = candidates.slice(0, mostFiles).filter((path) => {
+  const paths = candidates.slice(0, maxFiles).filter((path) => {
     const stats = lstatSync(join(realRoot, path), {throwIfNoEntry: false})
     return stats !== undefined && !stats.isDirectory() && lastWrite(stats) >= sinceMs - clockTickMs
   })
-  return {paths: paths.sort(), isPartial: candidates.length > mostFiles}
+  return {paths: paths.sort(), isPartial: candidates.length > maxFiles}
 }
 
 /** Folders of tools, whose contents are not work of a task. */
@@ -255,7 +255,7 @@ function* filesBelow(realRoot: string): Generator<string> {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (!entry.isDirectory()) {
         yield path
-        if (++count > mostFiles) return
+        if (++count > maxFiles) return
       } else if (!skipped.has(entry.name)) folders.push(path)
     }
 }

@@ -4,7 +4,7 @@ import type {CompletionEvidence} from './evidence.js'
 const marker = /\[\[svccite:([^\]\n]{1,1024})\]\]/g
 
 /** Citations to look up; each takes time in proportion to the length of the envelope. Further ones do not match. */
-const mostMatched = 200
+const maxMatched = 200
 
 export const withoutCitations = (summary: string): string => summary.replaceAll(marker, ' ')
 
@@ -23,6 +23,6 @@ export function citationsOf({attestation, summary, envelopeText}: Sources): Cita
   for (const citation of [...(attestation.evidence_citations ?? []), ...inSummary].map((each) => each.trim()))
     if (citation !== '' && !byKey.has(citation.toLowerCase())) byKey.set(citation.toLowerCase(), citation)
   const envelope = envelopeText?.toLowerCase()
-  const matched = [...byKey].slice(0, mostMatched).filter(([key]) => envelope?.includes(key) === true)
+  const matched = [...byKey].slice(0, maxMatched).filter(([key]) => envelope?.includes(key) === true)
   return {declared: [...byKey.values()], matched: matched.map(([, citation]) => citation)}
 }

@@ -2,7 +2,7 @@ import {excerpt} from '../../errors/index.js'
 import type {Finding, Severity} from '../base/finding.js'
 
 /** Maximum number of findings that a gate reports. */
-export const mostFindings = 50
+export const maxFindings = 50
 
 const of =
   (severity: Severity) =>
@@ -21,12 +21,12 @@ export const fails = ({severity}: Finding): boolean => severity === 'error' || s
 
 /** Limits the findings of a gate; the last one counts the omitted ones. Errors are omitted last. */
 export function limitFindings(findings: readonly Finding[]): readonly Finding[] {
-  if (findings.length <= mostFindings) return findings
+  if (findings.length <= maxFindings) return findings
   const sorted = [...findings.filter(fails), ...findings.filter((finding) => !fails(finding))]
-  const omitted = sorted.slice(mostFindings - 1)
+  const omitted = sorted.slice(maxFindings - 1)
   const message = `${omitted.length} more findings are not shown. Fix the ones above first.`
   return [
-    ...sorted.slice(0, mostFindings - 1),
+    ...sorted.slice(0, maxFindings - 1),
     omitted.some(fails) ? error('gate/more-findings', message) : info('gate/more-findings', message),
   ]
 }

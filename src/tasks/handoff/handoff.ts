@@ -42,7 +42,7 @@ export interface HandoffResult {
 }
 
 /** Maximum number of hand-overs of a task. */
-const mostHandoffs = 5
+const maxHandoffs = 5
 
 /**
  * Hands a task over to another agent: it moves to the queue of the receiver, with the plan in its description. A claim
@@ -62,8 +62,8 @@ export const handoffTask = (context: WorkspaceContext, handoff: Handoff): Handof
     const envelope = readEnvelope(handoff.context_envelope_json)
 
     const reasons = reasonsAgainst(context, row, receiver, handoff)
-    const isLoop = reasons.length === 0 && row.handoff_count >= mostHandoffs
-    if (isLoop) reasons.push(`${displayTask(row.id)} has already been handed over ${mostHandoffs} times`)
+    const isLoop = reasons.length === 0 && row.handoff_count >= maxHandoffs
+    if (isLoop) reasons.push(`${displayTask(row.id)} has already been handed over ${maxHandoffs} times`)
     const accepted = reasons.length === 0
     observeHandoff(context, row, accepted)
     if (isLoop) failLoop(context, row)

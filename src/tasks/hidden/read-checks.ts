@@ -7,7 +7,7 @@ import {inheritedEnvironment, runInGroup} from '../../process/index.js'
 import type {HiddenChecks, HiddenFile, LoadedCheck, OrchestratorConfig} from '../../workspace/index.js'
 
 /** Maximum size of the files of all checks together, bytes; they are kept in memory. */
-const mostBytes = 64 * 2 ** 20
+const maxBytes = 64 * 2 ** 20
 
 type Settings = Pick<OrchestratorConfig, 'harness' | 'exec'>
 
@@ -34,7 +34,7 @@ export async function readHiddenChecks(
       throw unusable('the file that defines it is in the workspace, where workers can read it')
     const sources = await sourcesOf(check, realRoot, unusable)
     bytes += sources.reduce((sum, {content}) => sum + content.length, 0)
-    if (bytes > mostBytes) throw unusable(`its files and those before it have more than ${mostBytes / 2 ** 20} MiB`)
+    if (bytes > maxBytes) throw unusable(`its files and those before it have more than ${maxBytes / 2 ** 20} MiB`)
     const isReadable = user !== undefined && (await canRead(user, [configPath, ...sources.map(({source}) => source)]))
     if (isReadable) throw unusable(`the user ${user} can read it or the file that defines it`)
     const files = sources.map(({source: _, ...file}) => file)
@@ -81,7 +81,7 @@ async function readTree(source: string, path: string): Promise<Source[]> {
     return (await Promise.all(names.map((name) => readTree(join(source, name), `${path}/${name}`)))).flat()
   }
   if (!found.isFile()) throw new Error('it is neither a file nor a folder')
-  if (found.size > mostBytes) throw new Error('it is too large')
+  if (found.size > maxBytes) throw new Error('it is too large')
   const content = await readFile(source)
   return [{source: await realpath(source), path, content, isProgram: (found.mode & 0o111) !== 0}]
 }

@@ -101,7 +101,7 @@ const outputOf = ({output}: GroupEnd): string =>
     .slice(-keptCharacters)
 
 /** Maximum number of arguments of a command. */
-const mostArguments = 500
+const maxArguments = 500
 
 /**
  * Copies everything but the folder of `svc`, as the user who runs the commands. With more rights, a link that a worker
@@ -109,8 +109,8 @@ const mostArguments = 500
  */
 async function copyWorkspace(root: string, work: string, run: Run): Promise<void> {
   const names = (await readdir(root)).filter((name) => name !== '.svc' && !isWithin(join(root, name), work))
-  for (let at = 0; at < names.length; at += mostArguments) {
-    const paths = names.slice(at, at + mostArguments).map((name) => join(root, name))
+  for (let at = 0; at < names.length; at += maxArguments) {
+    const paths = names.slice(at, at + maxArguments).map((name) => join(root, name))
     const end = await run(['cp', '-RPp', '--', ...paths, work])
     if (end.exitCode !== 0) throw new Error(`the workspace cannot be copied: ${outputOf(end)}`)
   }

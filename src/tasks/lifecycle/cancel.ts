@@ -6,7 +6,7 @@ import {appendLineage} from '../events/lineage.js'
 import {forgetAffinity, releaseLocks, writesOf} from '../locks.js'
 import {attentionSubject} from './attention-subject.js'
 import {dependencyFailed, doomedBy} from './dependencies.js'
-import {formerAgent, giveBack} from './give-back.js'
+import {formerAgent, returnToAgent} from './return-to-agent.js'
 import {moveTask} from './status.js'
 import {requireRow, type TaskRow, toTask} from './task-rows.js'
 
@@ -22,7 +22,7 @@ export interface CancelOptions {
  */
 export function cancelRow(context: WorkspaceContext, found: TaskRow, {reason, by}: CancelOptions = {}): void {
   // The resolution agent holds only doubted tasks.
-  const row = found.status === 'Doubted' ? giveBack(context, found, formerAgent(found)) : found
+  const row = found.status === 'Doubted' ? returnToAgent(context, found, formerAgent(found)) : found
   if (by === 'person' && row.status === 'BlockedOnApproval') recordVerdict(context, attentionSubject(row), 'rejected')
   moveTask(context, row, 'Cancelled', {
     status_reason: reason ?? null,

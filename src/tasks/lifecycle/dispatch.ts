@@ -12,7 +12,7 @@ import {requireTask, type TaskRow} from './task-rows.js'
 /** Waiting tasks read per query: the first ones may be waiting for files. */
 const lookAhead = 64
 /** Maximum number of tasks examined per call; the next call continues after them. */
-const mostLooks = 2048
+const maxLooks = 2048
 /** How long a task waits for files locked by another task before it is examined again, ms. */
 const filePauseMs = 1000
 /** Maximum pause, ms; a longer one means that the clock was set back. */
@@ -73,7 +73,7 @@ function startFirst(
   look: (limit: number) => readonly Candidate[],
 ): Started | undefined {
   const {besides = []} = starter
-  for (let seen = 0, limit = 1; seen < mostLooks; seen += limit, limit = lookAhead) {
+  for (let seen = 0, limit = 1; seen < maxLooks; seen += limit, limit = lookAhead) {
     const candidates = look(limit)
     for (const candidate of candidates) {
       const started = besides.includes(candidate.id) ? undefined : start(context, candidate, starter)

@@ -8,7 +8,7 @@ import {releaseLocks} from '../locks.js'
 import {failDependants, failWaiting} from './cancel.js'
 import {lastOpen, lostDependency, releaseDependants} from './dependencies.js'
 import {completeRow} from './finish.js'
-import {formerAgent, giveBack} from './give-back.js'
+import {formerAgent, returnToAgent} from './return-to-agent.js'
 import {moveTask} from './status.js'
 import {requireRow, requireStatus, requireTask, type TaskRow} from './task-rows.js'
 
@@ -66,10 +66,11 @@ export function resolveDoubt(context: WorkspaceContext, id: number, resolution: 
     const doubted = requireDoubted(context, id)
     const {doubted_status: former} = doubted
     if (validated && (resume ? ends.has(former) : former === 'Completed')) restoreEnd(context, doubted, report)
-    else if (validated && !resume) completeRow(context, giveBack(context, doubted), undefined, {auditReport: report})
+    else if (validated && !resume)
+      completeRow(context, returnToAgent(context, doubted), undefined, {auditReport: report})
     else {
       const description = validated ? doubted.description : withReport(doubted.description, report)
-      resumeTask(context, giveBack(context, doubted), doubted, {description, report})
+      resumeTask(context, returnToAgent(context, doubted), doubted, {description, report})
     }
     // The agent that doubted gets the award, wherever the task is now.
     appendEvent(context, {type: 'task_resolved', task_id: id, agent_id: formerAgent(doubted), validated, report})
@@ -87,7 +88,7 @@ export function overruleDoubt(context: WorkspaceContext, id: number, reason = ''
     const doubted = requireDoubted(context, id)
     const report = `OVERRULED: ${reason}`.trim()
     if (doubted.doubted_status === 'Completed') restoreEnd(context, doubted, report)
-    else completeRow(context, giveBack(context, doubted), undefined, {auditReport: report})
+    else completeRow(context, returnToAgent(context, doubted), undefined, {auditReport: report})
     return requireTask(context, id)
   })
 }
@@ -101,7 +102,7 @@ function requireDoubted(context: WorkspaceContext, id: number): TaskRow {
 
 /** Restores the final state of a task. Dependants submitted in the meantime are queued or fail. */
 function restoreEnd(context: WorkspaceContext, doubted: TaskRow, report: string): void {
-  const row = giveBack(context, doubted, formerAgent(doubted))
+  const row = returnToAgent(context, doubted, formerAgent(doubted))
   const {doubted_status: end, doubted_reason: reason, finished_at_ms: finishedAt} = doubted
   const changes = {status_reason: reason, finished_at_ms: finishedAt, audit_report: report}
   moveTask(context, row, end as TaskStatus, changes, true)

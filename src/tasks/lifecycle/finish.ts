@@ -150,7 +150,7 @@ export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** fau
  * or else `max_task_retries`, allow it; otherwise it fails.
  * @throws task_not_found, invalid_transition, claim_lost
  */
-export function giveBackTask(context: WorkspaceContext, id: number, reason: string, finisher: Finisher): Task {
+export function releaseTask(context: WorkspaceContext, id: number, reason: string, finisher: Finisher): Task {
   return context.store.transaction(() => {
     const row = takeOver(context, requireRow(context, id), finisher)
     const limit = retriesOf(row) ?? context.config.maxTaskRetries

@@ -2,7 +2,7 @@ import {type CostPreference, localProvider, type ModelChoice} from '../../infere
 import type {Task} from '../base/task.js'
 
 /** Maximum length of a name in a reason, which keeps its JSON below 4096 bytes for any characters. */
-const mostCharacters = 256
+const maxCharacters = 256
 
 export interface RoutingReasonPolicy {
   costPreference: CostPreference
@@ -20,7 +20,7 @@ export const routingReason = (
   task_category: category,
   estimated_complexity: complexity,
   usage_provider: localProvider,
-  usage_model: model.slice(0, mostCharacters),
+  usage_model: model.slice(0, maxCharacters),
   registry_hit: registryHit,
   cost_preference: costPreference,
   fallback,

@@ -14,7 +14,7 @@ import {
 import type {Usage} from '../events/cost.js'
 import {appendEvent} from '../events/event-log.js'
 import {recordBaseline} from '../evidence/record-baseline.js'
-import {type Finisher, failTask, giveBackTask, requeueRow} from '../lifecycle/finish.js'
+import {type Finisher, failTask, releaseTask, requeueRow} from '../lifecycle/finish.js'
 import {writeOutput} from '../lifecycle/output.js'
 import type {TaskChanges} from '../lifecycle/status.js'
 import {requireRow, type TaskRow, toTask} from '../lifecycle/task-rows.js'
@@ -159,8 +159,8 @@ export class TaskRun {
   }
 
   /** Ends a run that the infrastructure has failed. @throws task_not_found, invalid_transition, claim_lost */
-  giveBack(reason: string): void {
-    giveBackTask(this.context, this.task.id, reason, this.#finisher)
+  release(reason: string): void {
+    releaseTask(this.context, this.task.id, reason, this.#finisher)
   }
 
   /** Returns the task to the front of its queue. Does nothing if the run no longer holds its claim. */

@@ -5,7 +5,7 @@ import {rules, type View} from './rules.js'
 import {lineFinder, viewOf} from './views.js'
 
 /** Most findings that are reported for a file. */
-export const mostFindings = 200
+export const maxFindings = 200
 
 /** Folders of files that tests read. */
 const fixtureFolder = /(?:^|\/)(?:fixtures?|__fixtures__|testdata|snapshots|__snapshots__)\//i
@@ -20,7 +20,7 @@ export function scanText(path: string, text: string, baseline: readonly string[]
   const findings = applyBaseline(findAll(path, text), text, baseline)
   return findings
     .toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity))
-    .slice(0, mostFindings)
+    .slice(0, maxFindings)
     .sort(byLine)
 }
 

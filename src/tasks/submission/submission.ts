@@ -75,7 +75,7 @@ const longestLostMs = 2 ** 31 - 1
 const reconciliations = ['keep_original', 'keep_replacement'] as const
 
 const longestDescription = 131_072
-const mostFiles = 10_000
+const maxFiles = 10_000
 
 /**
  * Reads a submission. Enumerations are case-insensitive, blank strings count as missing, and complexity is clamped to
@@ -97,7 +97,7 @@ export function readSubmission(
   if (description.length > longestDescription)
     refuse(`its description has ${description.length} characters; the limit is ${longestDescription}`)
   const files = filesOf(submission, refuse)
-  if (files.length > mostFiles) refuse(`it lists ${files.length} files; the limit is ${mostFiles}`)
+  if (files.length > maxFiles) refuse(`it lists ${files.length} files; the limit is ${maxFiles}`)
 
   const word = <T extends string>(what: string, value: string | undefined, words: readonly T[]): T | undefined => {
     const asked = text(value)?.toLowerCase()

@@ -16,7 +16,7 @@ export interface GraphRequest {
 }
 
 /** Maximum number of shards; each has two tasks. */
-export const mostShards = 500
+export const maxShards = 500
 
 /**
  * Submits the tasks of a predefined graph, all or none.
@@ -54,8 +54,8 @@ export function graphTasks({graph, task, shards}: GraphRequest): SubmitTaskV1[] 
     if (shards !== undefined) refuse('it has no shards')
     return asBatch(codingTasks(files), task)
   }
-  if (shards === undefined || !Number.isInteger(shards) || shards < 1 || shards > mostShards)
-    return refuse(`the number of shards must be an integer from 1 to ${mostShards}`)
+  if (shards === undefined || !Number.isInteger(shards) || shards < 1 || shards > maxShards)
+    return refuse(`the number of shards must be an integer from 1 to ${maxShards}`)
   return asBatch(shardTasks(files, shards), task)
 }
 

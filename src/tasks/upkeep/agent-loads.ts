@@ -59,7 +59,7 @@ export function refreshAgentLoads(context: WorkspaceContext): AgentLoad[] {
 }
 
 /** A queued task that could move to another agent. */
-interface WaitingTask {
+export interface QueuedTask {
   id: number
   agentId: number
   priority: Priority
@@ -86,7 +86,7 @@ interface WaitingRow {
 export const waitingTasks = (
   {store, repositoryId}: WorkspaceContext,
   {least, limit}: {least: Priority; limit: number},
-): WaitingTask[] =>
+): QueuedTask[] =>
   store
     .all<WaitingRow>(
       `SELECT t.id, t.agent_id, t.priority, t.complexity, t.created_at_ms, t.request ->> 'capability_requirements' AS requirements,

@@ -41,7 +41,7 @@ export interface Polished {
 
 /** Number of corrections above which a text is polished whatever its confidence. */
 const manyCorrections = 8
-const leastTokens = 64
+const minTokens = 64
 const temperature = 0.1
 
 /**
@@ -121,7 +121,7 @@ async function askWithin(
     deadlineMs,
   )
   const limited = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal])
-  const maxTokens = Math.max(leastTokens, maxOutputTokens)
+  const maxTokens = Math.max(minTokens, maxOutputTokens)
   let isResolved = false
   const ask = async () => {
     limited.throwIfAborted()

@@ -2,22 +2,22 @@ import {protectedWords} from '../../speech/index.js'
 import type {Unpolished} from './request.js'
 
 /** Bounds of the size of a corrected text, bytes: within them, five times the size of the transcript. */
-const leastBytes = 1024
-const mostBytes = 32_768
+const minBytes = 1024
+const maxBytes = 32_768
 
 /** Number of separators of a kind that a correction may remove. */
-const mostRemoved = 2
+const maxRemoved = 2
 
 /**
  * True if a correction has the size and the symbols of the transcript. It is not much longer and has no new control
  * characters. At most two of `::`, of `--` and of the path separators are missing.
  */
 export function isPlausible(corrected: string, {rawText, refinedText}: Unpolished): boolean {
-  const most = Math.min(mostBytes, Math.max(leastBytes, 5 * Buffer.byteLength(refinedText)))
+  const most = Math.min(maxBytes, Math.max(minBytes, 5 * Buffer.byteLength(refinedText)))
   if (Buffer.byteLength(corrected) > most || corrected.length > 3 * rawText.length + 20) return false
   const unsafe = corrected.match(/\p{Cc}|\p{Cs}/gu) ?? []
   if (unsafe.some((character) => !refinedText.includes(character))) return false
-  return [/::/g, /--/g, /[/\\]/g].every((mark) => count(refinedText, mark) - count(corrected, mark) <= mostRemoved)
+  return [/::/g, /--/g, /[/\\]/g].every((mark) => count(refinedText, mark) - count(corrected, mark) <= maxRemoved)
 }
 
 const count = (text: string, mark: RegExp) => text.match(mark)?.length ?? 0

@@ -14,11 +14,11 @@ export interface EditorContext {
 export const noEditor: EditorContext = {recentErrors: [], symbolStack: []}
 
 /** Age after which the editor's file no longer counts, ms. */
-const mostAgeMs = 300_000
+const maxAgeMs = 300_000
 /** Maximum size of the editor's file, bytes. */
-const mostBytes = 1 << 20
+const maxBytes = 1 << 20
 /** Maximum number of errors and of symbols. */
-const mostItems = 16
+const maxItems = 16
 
 /**
  * Reads `.svc/ide_state.json`, which an editor writes; an older or invalid file counts as none. The settings of this
@@ -43,7 +43,7 @@ export async function readEditorContext(
 async function readState(path: string, now: number): Promise<EditorContext> {
   try {
     const {mtimeMs, size} = await stat(path)
-    if (now - mtimeMs > mostAgeMs || size > mostBytes) return noEditor
+    if (now - mtimeMs > maxAgeMs || size > maxBytes) return noEditor
     const state: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (typeof state !== 'object' || state === null) return noEditor
     const {active_file: file, cursor_line: line, recent_errors: errors, symbol_stack: symbols} = state as State
@@ -61,4 +61,4 @@ async function readState(path: string, now: number): Promise<EditorContext> {
 type State = Partial<Record<'active_file' | 'cursor_line' | 'recent_errors' | 'symbol_stack', unknown>>
 
 const texts = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string').slice(0, mostItems) : []
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string').slice(0, maxItems) : []

@@ -9,7 +9,7 @@ import {attemptStartedAtMs, recordAttempt, recordStarted, type WaitingNote} from
 import {argumentHash, cachedResult, cacheResult} from '../store/cache.js'
 import type {StepEvent} from '../store/journal.js'
 import {leaseTtlMs} from '../store/lease.js'
-import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from './ends.js'
+import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from './control-errors.js'
 import type {Kept, RunLog} from './run-log.js'
 import type {Condition, Waits} from './waits.js'
 

@@ -19,7 +19,7 @@ import {
   takeLease,
 } from '../store/lease.js'
 import {definitionOf, type RunRow, requireRun} from '../store/runs.js'
-import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from './ends.js'
+import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from './control-errors.js'
 import {Execution} from './execution.js'
 import {type Condition, type WaitingFor, Waits} from './waits.js'
 

@@ -1,5 +1,5 @@
 import {ExpressionFailure} from '../definition/expression.js'
-import {ActivityFailure} from './ends.js'
+import {ActivityFailure} from './control-errors.js'
 
 /** Evaluates an expression of a step. @throws ActivityFailure */
 export function evaluated<T>(name: string, evaluate: () => T): T {

@@ -17,10 +17,10 @@ import type {ActivityKey} from '../store/activities.js'
 import type {StepEvent} from '../store/journal.js'
 import type {RunRow} from '../store/runs.js'
 import {ActivityRun} from './activity-run.js'
-import {ActivityFailure, NotReached} from './ends.js'
+import {ActivityFailure, NotReached} from './control-errors.js'
 import {evaluated} from './evaluated.js'
+import {runConcurrently} from './run-concurrently.js'
 import {hasSucceeded, RunLog, type RunLogOptions} from './run-log.js'
-import {together} from './together.js'
 import type {Waits} from './waits.js'
 
 /** What an execution needs in addition to the run. */
@@ -197,7 +197,7 @@ export class Execution {
   async #parallel({branches}: ParallelStep, frame: Frame): Promise<StepResult> {
     const names = Object.keys(branches)
     const jobs = names.map((name) => (signal: AbortSignal) => this.#block(branches[name] ?? [], {...frame, signal}))
-    const results = await together(jobs, this.#limits(jobs.length, frame))
+    const results = await runConcurrently(jobs, this.#limits(jobs.length, frame))
     return {
       result: Object.fromEntries(names.map((name, i) => [name, results[i]?.result ?? null])),
       steps: Object.assign({}, ...results.map(({steps}) => steps)),
@@ -214,7 +214,7 @@ export class Execution {
       const {result} = await this.#block(step.steps, {...frame, scope, signal, suffix: `${frame.suffix}[${index}]`})
       return result
     })
-    return {result: await together(jobs, this.#limits(step.concurrency, frame)), steps: {}}
+    return {result: await runConcurrently(jobs, this.#limits(step.concurrency, frame)), steps: {}}
   }
 
   async #activity(step: ActivityStep, frame: Frame): Promise<unknown> {
@@ -276,7 +276,7 @@ export class Execution {
   }
 
   /** While results are only collected, a missing one does not end what runs next to it. */
-  #limits(limit: number, {signal}: Frame): Parameters<typeof together>[1] {
+  #limits(limit: number, {signal}: Frame): Parameters<typeof runConcurrently>[1] {
     return {limit, signal, visitsAll: this.#run.is_unwinding === 1}
   }
 

@@ -1,6 +1,6 @@
 import {startTimer, type Timer} from '../../process/index.js'
 import type {ActivityKind} from '../definition/definition.js'
-import {Suspension} from './ends.js'
+import {Suspension} from './control-errors.js'
 
 /** What an activity waits for. @property key of a signal or an approval */
 export interface WaitingFor {

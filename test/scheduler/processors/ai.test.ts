@@ -52,7 +52,7 @@ describe('an AI task', () => {
       )
   })
 
-  for (const [said, details, env, mostBytes] of [
+  for (const [said, details, env, maxBytes] of [
     ['is configured on the server', {parameters: 'num_ctx                        32768'}, {}, 91_968],
     [
       'the model was trained with, if that is below the default',
@@ -71,7 +71,7 @@ describe('an AI task', () => {
       await processorFor(server.baseUrl, {}, env).run(aTask(), recordedReport(), unstopped)
       const last = server.calls.at(-1)
       const bytes = Buffer.byteLength(`${last?.system}${last?.prompt}`)
-      assert.ok(bytes <= mostBytes && bytes > mostBytes * 0.9, `${bytes} bytes`)
+      assert.ok(bytes <= maxBytes && bytes > maxBytes * 0.9, `${bytes} bytes`)
       assert.equal(last?.options.num_ctx?.toString(), (env as Record<string, string>).SVC_INFERENCE_CONTEXT_LENGTH)
     })
 

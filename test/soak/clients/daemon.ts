@@ -29,7 +29,7 @@ export const daemonService: Service = {
 }
 
 /** Maximum number of unfinished tasks per client. */
-const mostTasks = 20
+const maxTasks = 20
 const answerMs = 30_000
 
 interface Reply {
@@ -90,7 +90,7 @@ class DaemonClient implements Client {
   }
 
   async #submit(): Promise<void> {
-    if (this.#tasks.length >= mostTasks) return this.#cancel()
+    if (this.#tasks.length >= maxTasks) return this.#cancel()
     const random = this.#random
     const common = {
       description: `task ${random.text(200)}`,

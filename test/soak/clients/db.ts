@@ -21,7 +21,7 @@ export const dbService: Service = {
 
 /** Maximum number of rows and of open change streams per client. */
 const mostRows = 30
-const mostStreams = 3
+const maxStreams = 3
 
 const refused: readonly [method: string, path: string, body: unknown, status: number][] = [
   ['GET', '/nowhere', undefined, 404],
@@ -101,7 +101,7 @@ class DbClient implements Client {
 
   /** Opens a change stream, from now or from an earlier change, or aborts one. */
   async #changeStreams(): Promise<void> {
-    if (this.#streams.length >= mostStreams || (this.#streams.length > 0 && this.#random.chance(0.5))) {
+    if (this.#streams.length >= maxStreams || (this.#streams.length > 0 && this.#random.chance(0.5))) {
       this.#streams.shift()?.close()
       return
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
-import {Suspension} from '../../../src/workflow/engine/ends.js'
+import {Suspension} from '../../../src/workflow/engine/control-errors.js'
 import {type Condition, Waits} from '../../../src/workflow/engine/waits.js'
 
 const {signal} = new AbortController()

@@ -15,22 +15,22 @@ export interface LaneOptions<In, Out> {
   /** Maximum number of requests per batch. */
   max: number
   /** Shared by lanes whose batches follow one another. */
-  turn?: Turn
+  mutex?: Mutex
 }
 
 /** Lets one batch run at a time: fewer and larger batches need much less processor time, and are as fast. */
-export class Turn {
-  #isTaken = false
+export class Mutex {
+  #isHeld = false
   readonly #waiting: (() => void)[] = []
 
-  async take(): Promise<void> {
-    if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    this.#isTaken = true
+  async acquire(): Promise<void> {
+    if (this.#isHeld) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#isHeld = true
   }
 
-  give(): void {
+  release(): void {
     const next = this.#waiting.shift()
-    if (next === undefined) this.#isTaken = false
+    if (next === undefined) this.#isHeld = false
     else setImmediate(next)
   }
 }
@@ -41,13 +41,13 @@ export class Turn {
  */
 export class Lane<In, Out> {
   readonly #options: LaneOptions<In, Out>
-  readonly #turn: Turn
+  readonly #mutex: Mutex
   #waiting: Waiting<In, Out>[] = []
   #isRunning = false
 
   constructor(options: LaneOptions<In, Out>) {
     this.#options = options
-    this.#turn = options.turn ?? new Turn()
+    this.#mutex = options.mutex ?? new Mutex()
   }
 
   /** Number of requests that are not part of a batch yet. */
@@ -67,9 +67,9 @@ export class Lane<In, Out> {
 
   async #serve(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await this.#turn.take()
+      await this.#mutex.acquire()
       await this.#answer(this.#waiting.splice(0, this.#options.max))
-      this.#turn.give()
+      this.#mutex.release()
       // Requests that have arrived meanwhile join the next batch.
       await new Promise((resolve) => setImmediate(resolve))
     }

@@ -20,7 +20,7 @@ import {
   toMessage,
 } from '../message-rows.js'
 import {type Database, type Query, statement} from './database.js'
-import {type Answer, answerOf, Lane, Turn, transpose} from './lane.js'
+import {type Answer, answerOf, Lane, Mutex, transpose} from './lane.js'
 import {requireNode} from './leases.js'
 import {readSql} from './schema.js'
 
@@ -124,7 +124,7 @@ export class Messages {
   constructor(database: Database, limits: StoreLimits) {
     this.#database = database
     this.#limits = limits
-    const shared = {max: requestsAtOnce, turn: new Turn()}
+    const shared = {max: requestsAtOnce, mutex: new Mutex()}
     this.#deliveries = new Lane({run: (requests) => this.#deliver(requests), ...shared})
     this.#claims = new Lane({run: (requests) => this.#claim(requests), ...shared})
     this.#settlements = new Lane({run: (requests) => this.#settle(requests), ...shared})

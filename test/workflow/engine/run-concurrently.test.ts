@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
 import {describe, it} from 'node:test'
-import {Suspension} from '../../../src/workflow/engine/ends.js'
-import {together} from '../../../src/workflow/engine/together.js'
+import {Suspension} from '../../../src/workflow/engine/control-errors.js'
+import {runConcurrently} from '../../../src/workflow/engine/run-concurrently.js'
 
 const base = {limit: 10, signal: new AbortController().signal, visitsAll: false}
 
@@ -29,8 +29,8 @@ describe('jobs that run together', () => {
         return 'fast'
       },
     ]
-    assert.deepEqual(await together(jobs, base), ['slow', 'fast'])
-    assert.deepEqual(await together([], base), [])
+    assert.deepEqual(await runConcurrently(jobs, base), ['slow', 'fast'])
+    assert.deepEqual(await runConcurrently([], base), [])
   })
 
   it('are at most as many as the limit at the same time', async () => {
@@ -41,7 +41,7 @@ describe('jobs that run together', () => {
       await new Promise(setImmediate)
       running--
     }
-    await together(Array(7).fill(job), {...base, limit: 3})
+    await runConcurrently(Array(7).fill(job), {...base, limit: 3})
     assert.equal(most, 3)
   })
 
@@ -52,7 +52,7 @@ describe('jobs that run together', () => {
       started++
     }
     const jobs = [untilAborted, fail(first), count]
-    await assert.rejects(together(jobs, {...base, limit: 2}), first)
+    await assert.rejects(runConcurrently(jobs, {...base, limit: 2}), first)
     assert.equal(started, 0)
   })
 
@@ -60,23 +60,23 @@ describe('jobs that run together', () => {
     const first = new Error('first')
     const visited: number[] = []
     const jobs = [fail(first), async (signal: AbortSignal) => visited.push(Number(signal.aborted))]
-    await assert.rejects(together(jobs, {...base, limit: 1, visitsAll: true}), first)
+    await assert.rejects(runConcurrently(jobs, {...base, limit: 1, visitsAll: true}), first)
     assert.deepEqual(visited, [0])
   })
 
   it('are suspended only if none has failed, and do not abort each other for it', async () => {
     const suspend = fail(new Suspension('The run waits.'))
     const failure = new Error('failed')
-    await assert.rejects(together([suspend, async () => 1], base), Suspension)
-    await assert.rejects(together([suspend, fail(failure)], base), failure)
+    await assert.rejects(runConcurrently([suspend, async () => 1], base), Suspension)
+    await assert.rejects(runConcurrently([suspend, fail(failure)], base), failure)
   })
 
   it('end with the reason of the signal, also if it has aborted before', async () => {
     const abort = new AbortController()
-    const ends = together([untilAborted, untilAborted], {...base, signal: abort.signal})
+    const ends = runConcurrently([untilAborted, untilAborted], {...base, signal: abort.signal})
     const reason = new Error('stop')
     abort.abort(reason)
     await assert.rejects(ends, reason)
-    await assert.rejects(together([untilAborted], {...base, signal: abort.signal}), reason)
+    await assert.rejects(runConcurrently([untilAborted], {...base, signal: abort.signal}), reason)
   })
 })

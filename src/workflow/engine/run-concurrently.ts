@@ -1,12 +1,12 @@
 import {setMaxListeners} from 'node:events'
-import {Suspension} from './ends.js'
+import {Suspension} from './control-errors.js'
 
 /**
  * Runs jobs at the same time, at most `limit`. If one fails, the signal of the others aborts, and no more are started,
  * except with `visitsAll`. Waits for all that were started.
  * @throws the first failure; a suspension only if nothing failed
  */
-export async function together<T>(
+export async function runConcurrently<T>(
   jobs: readonly ((signal: AbortSignal) => Promise<T>)[],
   {limit, signal, visitsAll}: {limit: number; signal: AbortSignal; visitsAll: boolean},
 ): Promise<T[]> {

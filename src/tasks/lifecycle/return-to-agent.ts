@@ -4,7 +4,7 @@ import {moveTask} from './status.js'
 import {requireRow, type TaskRow} from './task-rows.js'
 
 /** Returns a doubted task to its former agent and role, or to another agent if that one has retired. */
-export function giveBack(
+export function returnToAgent(
   context: WorkspaceContext,
   row: TaskRow,
   agentId = homeAgent(context, row, formerAgent(row)),
