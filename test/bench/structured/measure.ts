@@ -12,6 +12,7 @@ import {
   maskWords,
 } from '../../../src/grammar/index.js'
 import {inByteAlphabet, loadXGrammar} from './peer.js'
+import {processorMs} from './processor-time.js'
 import {cases, grammarOf} from './schemas.js'
 import {tokensOf, type VocabularyName} from './vocabularies.js'
 
@@ -41,12 +42,6 @@ export interface Figures extends Quantiles {
   longest_step_ms: number
   /** Median memory of a compiled schema after its replies, 0 if unknown. */
   bytes_p50: number
-}
-
-/** Time of the processor that this process has used, ms: other programs of the machine do not add to it. */
-function processorMs(): number {
-  const {user, system} = process.cpuUsage()
-  return (user + system) / 1000
 }
 
 /** Times of one program, ms. */
