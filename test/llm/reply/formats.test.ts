@@ -64,6 +64,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'glm',
+    specials: ['<tool_call>', '</tool_call>', '<arg_key>', '</arg_key>', '<arg_value>', '</arg_value>'],
     golden:
       `<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>${inTags}</arg_value>\n<arg_key>days</arg_key>\n` +
       '<arg_value>2</arg_value>\n<arg_key>units</arg_key>\n<arg_value>null</arg_value>\n<arg_key>hours</arg_key>\n' +

@@ -16,7 +16,7 @@ import {boundedSchema} from '../support/schema-campaign.js'
 const families: readonly (readonly [name: string, file: string, specials: readonly string[]])[] = [
   ['hermes', 'jinja/templates/qwen3.jinja', []],
   ['qwen-coder', 'calls/qwen-coder.jinja', []],
-  ['glm', 'calls/glm.jinja', ['<tool_call>', '</tool_call>']],
+  ['glm', 'calls/glm.jinja', ['<tool_call>', '</tool_call>', '<arg_key>', '</arg_key>', '<arg_value>', '</arg_value>']],
   ['mistral', 'calls/mistral.jinja', ['[TOOL_CALLS]']],
   ['mistral-args', 'calls/mistral-args.jinja', ['[TOOL_CALLS]', '[ARGS]']],
   ['lfm', 'calls/lfm.jinja', ['<|tool_call_start|>', '<|tool_call_end|>']],
