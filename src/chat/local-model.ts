@@ -1,4 +1,4 @@
-import {SvcError} from '../errors/index.js'
+import {counted, SvcError} from '../errors/index.js'
 import {type Engine, type GenerateRequest, type Prompt, thinkingOf} from '../llm/index.js'
 import {defaultSampling, type SamplingOptions} from '../sampling/index.js'
 import type {ChatModel} from './chat-model.js'
@@ -24,7 +24,7 @@ export function localModel(engine: Engine, defaults: ChatDefaults): ChatModel {
       ['family', description.family],
       ['parameters', description.parameterCount.toLocaleString('en')],
       ['precision', description.precision],
-      ['context', `${description.contextLength} tokens`],
+      ['context', counted(description.contextLength, 'token')],
       ['template', description.template !== undefined ? 'of the model' : 'none: plain text is continued'],
       ['thinking', description.abilities.thinking ? 'yes' : 'no'],
     ],

@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises'
 import {resolve} from 'node:path'
 import {isObject, readDocument} from '../contracts/index.js'
-import {nearest, SvcError} from '../errors/index.js'
+import {counted, nearest, SvcError} from '../errors/index.js'
 import type {ChatModel} from './chat-model.js'
 import {type Conversation, cleared, systemOf, withSystemMessage} from './conversation.js'
 import {declaredParameters, withParameter} from './parameters.js'
@@ -160,6 +160,5 @@ async function load(name: string, {model: current}: Conversation): Promise<Outco
   if (name === '') throw misused('/load')
   const loaded = await loadConversation(name)
   const note = loaded.model === current ? '' : ` It was saved with the model ${loaded.model}.`
-  const count = loaded.messages.length
-  return changed({...loaded, model: current}, `Loaded ${name}, ${count} message${count === 1 ? '' : 's'}.${note}`)
+  return changed({...loaded, model: current}, `Loaded ${name}, ${counted(loaded.messages.length, 'message')}.${note}`)
 }
