@@ -30,6 +30,16 @@ export async function languageModelFacts(
     parameters: found.parameterCount ?? null,
     context_length: found.contextLength ?? null,
     dtype: found.dtype ?? null,
+    ...(found.types.length === 0
+      ? {}
+      : {
+          types: found.types.map(({type, weights, bytes, roundingError}) => ({
+            type,
+            weights,
+            bytes,
+            w8_error: roundingError ?? null,
+          })),
+        }),
     adapter: found.adapted,
     capabilities: found.capabilities,
     precisions: found.precisions,
@@ -90,6 +100,8 @@ export function formatModel(model: ShowV1, width?: number): string {
     ['parameters', parameters === null ? null : parametersText(parameters)],
     ['context', context === null ? null : counted(context, 'token')],
     ['weights', bytes === null ? null : `${megabytes(bytes)} MB${model.dtype === null ? '' : `, ${model.dtype}`}`],
+    ['types', typesText(model.types)],
+    ['w8 error', errorsText(model.types)],
     ['adapter', model.adapter ? 'yes' : null],
     ['memory', most.length === 0 ? null : most.join(', ')],
     ['precision', used === undefined ? (most.length === 0 ? null : 'none fits this machine') : used.precision],
@@ -100,6 +112,19 @@ export function formatModel(model: ShowV1, width?: number): string {
   ].flatMap(([name, value]) => (value === null ? [] : [[name as string, value as string]]))
   const faults = problems.map(({message, remediation}) => `\n${message}\n${remediation}\n`)
   return formatFacts([['FACT', 'VALUE'], ...rows], width) + faults.join('')
+}
+
+type Types = ShowV1['types']
+
+const typesText = (types: Types): string | null =>
+  types === undefined ? null : types.map(({type, bytes}) => `${type} ${megabytes(bytes)} MB`).join(', ')
+
+/** Relative errors of rounding to 8 bits, in percent. */
+function errorsText(types: Types): string | null {
+  const errors = (types ?? []).flatMap(({type, w8_error: error}) =>
+    error === null ? [] : [`${type} ${(100 * error).toFixed(1)} %`],
+  )
+  return errors.join(', ') || null
 }
 
 /** `494.0 million`, `1.54 billion` */

@@ -665,6 +665,14 @@ export interface ShowV1 {
   context_length: number | null
   /** Type of most weights in the files. */
   dtype: string | null
+  /** Types of weights in a GGUF file, those with the most bytes first. */
+  types?: {
+    type: string
+    weights: number
+    bytes: number
+    /** Error of rounding to 8 bits for w8, relative to the weights, from a sample; null if not measured. */
+    w8_error: number | null
+  }[]
   /** Whether an adapter is applied. */
   adapter: boolean
   /** Empty if the model cannot be run. */

@@ -1,13 +1,16 @@
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {isErrorOf, SvcError} from '../errors/index.js'
-import {obtainableMemory} from '../onnx/index.js'
+import {largestWeight, obtainableMemory} from '../onnx/index.js'
 import {
   elements,
+  hasNibbles,
   isBlockEntry,
   openRunDirectory,
   type RunDirectory,
   type RunLookup,
+  roundingError,
+  type TensorEntry,
   type TensorMap,
 } from '../weights/index.js'
 import {abilitiesOf, capabilitiesOf} from './abilities.js'
@@ -28,6 +31,8 @@ export interface Inspection {
   parameterCount: number | undefined
   contextLength: number | undefined
   dtype: string | undefined
+  /** Of a GGUF file: its types of weights. */
+  types: WeightType[]
   adapted: boolean
   /** Names of what it can do; none if it cannot be loaded. */
   capabilities: ReturnType<typeof capabilitiesOf>
@@ -41,8 +46,27 @@ export interface Inspection {
   problems: SvcError[]
 }
 
+/** The weights of a type in a GGUF file. */
+export interface WeightType {
+  type: string
+  weights: number
+  bytes: number
+  /** Relative error of rounding them to 8 bits, from a sample; undefined for types without matrices of layers. */
+  roundingError: number | undefined
+}
+
 /** Bytes of memory per parameter. w4: 4 bits and a scale per 32, but 8 bits for the down projections and the head. */
 const parameterBytes: Readonly<Record<Precision, number>> = {f32: 4, w8: 1, w4: 0.75}
+
+/** The same of integers in GGUF files of more than 4 bits for w4: 8 bits, and a scale and an offset per 16 or 32. */
+const exactBytes = 1.25
+
+/** Approximate memory of weights, bytes. */
+function memoryOf(entries: readonly TensorEntry[], precision: Precision): number {
+  const bytesOf = (entry: TensorEntry) =>
+    precision === 'w4' && isBlockEntry(entry) && !hasNibbles(entry) ? exactBytes : parameterBytes[precision]
+  return Math.round(entries.reduce((sum, entry) => sum + bytesOf(entry) * elements(entry.shape), 0))
+}
 
 /** Positions in the rotary tables of the graph that is only built. */
 const shortContext = 16
@@ -79,10 +103,11 @@ export async function inspectModel(
   if (text?.template?.error !== undefined) problems.push(text.template.error)
   const {tensors, adapter} = directory
   if (spec !== undefined) await attempt(() => buildDecoderGraph(spec, asFloats(tensors), adapter, shortContext))
+  const types = (await attempt(() => typesOf(tensors))) ?? []
   const described = spec && (await attempt(() => describeModel(directory, spec)))
   const {parameterCount} = described ?? {}
   const precisions = (Object.keys(parameterBytes) as Precision[]).map((precision) => {
-    const bytes = Math.round(parameterBytes[precision] * (parameterCount ?? 0))
+    const bytes = memoryOf([...tensors.values()], precision)
     return {precision, bytes, fits: bytes <= memory}
   })
   const chosen = choosePrecision('auto', tensors, 'cpu', memory)
@@ -93,6 +118,7 @@ export async function inspectModel(
     parameterCount,
     contextLength: spec?.contextLength,
     dtype: described?.dtype,
+    types,
     adapted: adapter !== undefined,
     capabilities: text === undefined || problems.length > 0 ? [] : capabilitiesOf(abilitiesOf(text)),
     precisions: parameterCount === undefined ? [] : precisions,
@@ -118,11 +144,29 @@ const unknown: Omit<Inspection, 'problems'> = {
   parameterCount: undefined,
   contextLength: undefined,
   dtype: undefined,
+  types: [],
   adapted: false,
   capabilities: [],
   precisions: [],
   precision: undefined,
   license: undefined,
+}
+
+/** The types of weights in a GGUF file, those with the most bytes first; empty for other models. */
+async function typesOf(tensors: TensorMap): Promise<WeightType[]> {
+  const entries = [...tensors.values()]
+  if (!entries.some(isBlockEntry)) return []
+  const types = [...new Set(entries.map(({dtype}) => dtype))].map(async (type): Promise<WeightType> => {
+    const own = entries.filter(({dtype}) => dtype === type)
+    const sample = own.find(({name, shape}) => shape.length === 2 && name.includes('.layers.'))
+    return {
+      type,
+      weights: own.reduce((sum, {shape}) => sum + elements(shape), 0),
+      bytes: own.reduce((sum, {length}) => sum + length, 0),
+      roundingError: sample && (await roundingError(sample, largestWeight())),
+    }
+  })
+  return (await Promise.all(types)).sort((a, b) => b.bytes - a.bytes)
 }
 
 /** The architecture; undefined if it cannot be read. All unknown keys are collected, not only the first one. */

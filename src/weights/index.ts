@@ -43,6 +43,7 @@ export {
   type QuantizeProgress,
   withCopies,
 } from './quantized-copies.js'
+export {roundingError} from './rounding-error.js'
 export {holdModel, openRunDirectory, type RunDirectory, type RunLookup} from './run-directory.js'
 export {
   elements,
