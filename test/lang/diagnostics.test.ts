@@ -92,6 +92,7 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'lint.search_index_field_type': `${task}@search_index Task.i on (‹n›)\n`,
   'lint.vector_index_field_type': `${vector}@vector_index Doc.i on (‹t›) { dimensions: 2 }\n`,
   'lint.db_query_root': inTask('db.‹query›(Task)'),
+  'lint.text_interpolation': 'fn f(n: int) to str { return ‹"a {n}"› }\n',
   'lint.empty_filter': inTask('db.Task.filter(‹{}›)'),
   'lint.is_null_never': inTask('db.Task.where({ n: { ‹is_null›: true } })'),
   'lint.search_words': `@table type A { t: str }\n@search_index A.i on (t)\nfn f() to List[A] { return db.A.where({ t: { matches: ‹"東京"› } }) }\n`,

@@ -103,7 +103,9 @@ fn changed(reading: Reading, by: float) to Reading {
     sizes["b" + by] = most
     let celsius = reading.celsius + by
     for (name, size) in sizes.entries() { sizes[name] += size }
-    return { ...reading, celsius, sizes, kinds: labels.to_set() }
+    let note = Some(f"{celsius} of {most.abs()}, {{{labels[0]}}}")
+    let price = ((reading.price + 1) / 3).round(2, "half_up")
+    return { ...reading, celsius, sizes, note, price, kinds: labels.to_set() }
 }
 
 fn fold(items: List[int], start: int = 0) to int {

@@ -27,7 +27,7 @@ export function checkArgs(
 }
 
 function reportFault(c: Checker, span: Span, name: string, {needs, found}: Fault): void {
-  const foundType = show(found)
+  const foundType = typeof found === 'string' ? found : show(found)
   c.report('typecheck.arg_mismatch', span, `${name}() needs ${needs}, found ${foundType}.`, {foundType})
 }
 

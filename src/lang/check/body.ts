@@ -159,11 +159,28 @@ const literal =
   (type: Type) =>
   ({value}: {value: number | string | boolean}): Ir => ({kind: 'const', value, type})
 
+const constText = (value: string): Ir => ({kind: 'const', value, type: str})
+const concatenate = (left: Ir, right: Ir): Ir => ({kind: 'concat', left, right, type: str})
+
+/** Warns of `"{name}"` with the name of a variable. */
+function warnInterpolation(c: Checker, {value, start, end}: Expr & {kind: 'str'}): void {
+  const name = /\{([A-Za-z_]\w*)\}/.exec(value)?.[1]
+  if (name === undefined || c.scope.find(name) === undefined) return
+  c.report('lint.text_interpolation', {start, end}, `'{${name}}' is literal text; f"{${name}}" contains the value.`, {
+    fixes: [{label: 'Write f before the string', start, end: start, replacement: 'f'}],
+  })
+}
+
 const checks: Visitor<Expr, Ir, Expectation> = {
   int: literal(int),
   float: literal(float),
   dec: literal(dec),
-  str: literal(str),
+  str: (expr, {c}) => {
+    warnInterpolation(c, expr)
+    return {kind: 'const', value: expr.value, type: str}
+  },
+  text: ({parts}, {c}) =>
+    parts.map((part) => (part.kind === 'str' ? constText(part.value) : c.value(part))).reduce(concatenate),
   bool: literal(bool),
   unit: () => ({kind: 'const', value: undefined, type: unit}),
   missing: () => nothing,

@@ -35,7 +35,7 @@ export interface Signature {
 /** What a function needs, and the type that was found. */
 export interface Fault {
   needs: string
-  found: Type
+  found: Type | string
 }
 
 const takes = (params: readonly Type[], result: Signature['result'], optional = 0): Signature => ({
@@ -51,6 +51,7 @@ export const functions: Readonly<Record<string, Signature>> = {
   to_string: takes([unknown], str),
   int: takes([unknown], int),
   float: takes([unknown], float),
+  dec: takes([unknown], dec),
   range: takes([int, int], list(int)),
   print: takes([unknown], unit),
   assert: takes([bool, str], unit, 1),
@@ -60,9 +61,27 @@ const logLevels = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((lev
 const prefixed = (prefix: string, table: Readonly<Record<string, Signature>>) =>
   Object.fromEntries(Object.entries(table).map(([name, signature]) => [`${prefix}.${name}`, signature]))
 
+const isPlainNumber = ({kind}: Type) => kind === 'int' || kind === 'float' || kind === 'unknown'
+
+function numbers(args: readonly Ir[]): Fault | undefined {
+  const strange = args.find(({type}) => !isPlainNumber(type))
+  return strange && {needs: 'an int or a float', found: strange.type}
+}
+
+const common = ([a, b]: readonly Ir[]): Type => join(a?.type ?? unknown, b?.type ?? unknown) ?? unknown
+
 /** Functions in namespaces, by their full name. */
 export const namespaced: Readonly<Record<string, Signature>> = {
   'std.time.now_ms': takes([], int),
+  'std.math.abs': {...takes([unknown], ([x]) => x?.type ?? unknown), fault: numbers},
+  'std.math.min': {...takes([unknown, unknown], common), fault: numbers},
+  'std.math.max': {...takes([unknown, unknown], common), fault: numbers},
+  'std.math.floor': takes([float], int),
+  'std.math.ceil': takes([float], int),
+  'std.math.sqrt': takes([float], float),
+  'std.math.pow': takes([float, float], float),
+  'std.math.exp': takes([float], float),
+  'std.math.log': takes([float], float),
   'std.crypto.uuid': takes([], str),
   'std.crypto.hash_secure': takes([str], str),
   'std.json.parse': takes([str], result(json)),
@@ -165,6 +184,10 @@ const strMethods: Methods = {
   starts_with: () => takes([str], bool),
   ends_with: () => takes([str], bool),
   trim: () => takes([], str),
+  trim_start: () => takes([], str),
+  trim_end: () => takes([], str),
+  pad_start: () => takes([int, str], str, 1),
+  pad_end: () => takes([int, str], str, 1),
   to_upper: () => takes([], str),
   to_lower: () => takes([], str),
   replace: () => takes([str, str], str),
@@ -174,6 +197,19 @@ const strMethods: Methods = {
   index_of: () => takes([str], int),
   repeat: () => takes([int], str),
 }
+
+/** `round(places, mode)`: 0 places, and half to even, by default. */
+const rounded = (type: Type): Signature => ({
+  ...takes([int, str], type, 2),
+  fault: ([, mode]) => {
+    const isUnknownMode = mode?.kind === 'const' && !roundingModes.some((each) => each === mode.value)
+    return isUnknownMode ? {needs: `the mode ${roundingModes.join(', ')}`, found: `'${mode.value}'`} : undefined
+  },
+})
+
+/** How a digit that is cut off changes the last one: to the nearest, and of two to the even one or away from 0; never. */
+export const roundingModes = ['half_even', 'half_up', 'down'] as const
+export type RoundingMode = (typeof roundingModes)[number]
 
 const optionMethods: Methods = {
   is_some: () => takes([], bool),
@@ -241,6 +277,9 @@ const requestMethods: Methods = {
 export const methods: Readonly<Record<MethodFamily, Methods>> = {
   list: listMethods,
   str: strMethods,
+  int: {abs: () => takes([], int)},
+  float: {abs: () => takes([], float), round: () => rounded(float)},
+  dec: {abs: () => takes([], dec), round: () => rounded(dec)},
   option: optionMethods,
   result: resultMethods,
   map: mapMethods,
@@ -252,6 +291,9 @@ const families: Partial<Record<Type['kind'], MethodFamily>> = {
   list: 'list',
   set: 'list',
   str: 'str',
+  int: 'int',
+  float: 'float',
+  dec: 'dec',
   option: 'option',
   result: 'result',
   map: 'map',

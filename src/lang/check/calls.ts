@@ -5,7 +5,7 @@ import {type Checker, handled, nothing, plain} from './checker.js'
 import {addCall, builtinFunction} from './identifiers.js'
 import type {FunctionType, Ir, ParamType} from './ir.js'
 import {checkMember, namespacedName, reportUnknownNamespaced} from './members.js'
-import {isNumber, isUnknown, show, type Type, unknown} from './types.js'
+import {int, isNumber, isUnknown, show, str, type Type, unknown} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 import {checkConstruction} from './variants.js'
 
@@ -80,10 +80,20 @@ function checkBuiltinCall(c: Checker, name: string, builtin: Signature, expr: Ca
   const [first] = checked.args
   if (name === 'len' && first !== undefined && !hasLength(first.type))
     reportArgument(c, expr.args[0]?.value, first.type, 'a list, a map or a str')
-  if ((name === 'int' || name === 'float') && first !== undefined && !isConvertible(first.type))
+  if ((name === 'int' || name === 'float' || name === 'dec') && first !== undefined && !isConvertible(first.type))
     reportArgument(c, expr.args[0]?.value, first.type, 'a number or a str')
+  if (name === 'int' && first?.type.kind === 'dec')
+    return {kind: 'builtin', name, args: [truncated(first)], type: checked.type}
   const span = name === 'assert' ? {span: {start: expr.start, end: expr.end}} : {}
   return {kind: 'builtin', name, ...span, ...checked}
+}
+
+const truncated = (object: Ir): Ir => {
+  const args: Ir[] = [
+    {kind: 'const', value: 0, type: int},
+    {kind: 'const', value: 'down', type: str},
+  ]
+  return {kind: 'method', family: 'dec', name: 'round', object, args, type: object.type}
 }
 
 const hasLength = (type: Type) => ['list', 'set', 'map', 'str', 'unknown', 'never', 'json', 'tuple'].includes(type.kind)

@@ -31,7 +31,7 @@ const maxParts = 5000
 const constantKinds: ReadonlySet<string> = new Set(
   'const list tuple object map variant some ok error negate not and or arithmetic concat compare'.split(' '),
 )
-const conversions: ReadonlySet<string> = new Set(['as_map', 'as_set'])
+const conversions: ReadonlySet<string> = new Set(['as_map', 'as_set', 'dec'])
 
 const isConstant = (ir: Ir): boolean =>
   constantKinds.has(ir.kind) || (ir.kind === 'builtin' && conversions.has(ir.name))

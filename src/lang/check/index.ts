@@ -1,6 +1,12 @@
 /** Name resolution, type checking and effect analysis: from the syntax tree to the checked tree. */
 
-export {functions as builtinFunctions, methods as builtinMethods, namespaced as builtinNamespaced} from './builtins.js'
+export {
+  functions as builtinFunctions,
+  methods as builtinMethods,
+  namespaced as builtinNamespaced,
+  type RoundingMode,
+  roundingModes,
+} from './builtins.js'
 export {declaredNames} from './declared-names.js'
 export {builtinsOf, reachable, usesDatabase, waits} from './effects.js'
 export {checkExpressionIn, type ExpressionCheck} from './expression.js'

@@ -97,7 +97,7 @@ export type Ir =
 
 export type IrOf<K extends Ir['kind']> = Ir & {kind: K}
 
-export type MethodFamily = 'list' | 'str' | 'option' | 'result' | 'map' | 'json' | 'request'
+export type MethodFamily = 'list' | 'str' | 'int' | 'float' | 'dec' | 'option' | 'result' | 'map' | 'json' | 'request'
 export type Arithmetic = '+' | '-' | '*' | '/' | '%'
 export type NumberMode = 'int' | 'float' | 'dec' | 'unknown'
 export type Comparison = 'is' | 'isnt' | '<' | '>' | '<=' | '>='

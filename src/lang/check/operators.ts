@@ -65,6 +65,8 @@ function compared(
   canCompare: (a: Type, b: Type) => boolean,
 ): Ir {
   const [a, b] = [left.type, right.type]
+  if (a.kind !== b.kind && modeOf(a, b) === 'dec')
+    return {kind: 'compare', operator, mode: 'dec', left: asDecimal(left), right: asDecimal(right), type: bool}
   if (!canCompare(a, b))
     c.report('typecheck.operator', expr, `Operator '${operator}' cannot compare ${show(a)} with ${show(b)}.`)
   const mode = a.kind === 'dec' && b.kind === 'dec' ? 'dec' : 'plain'
@@ -98,18 +100,28 @@ export function checkArithmetic(
     return {kind: 'arithmetic', operator, mode: 'unknown', left, right, type: operator === '+' ? unknown : type}
   }
   const mode = modeOf(a, b)
-  if (mode === undefined || (mode === 'dec' && (operator === '/' || operator === '%'))) {
+  if (mode === undefined) {
     const span = {start: first.start, end: second.end}
     c.report('typecheck.operator', span, `Operator '${operator}' does not apply to ${show(a)} and ${show(b)}.`)
     return nothing
   }
-  return {kind: 'arithmetic', operator, mode, left, right, type: {int, float, dec}[mode]}
+  const [x, y] = mode === 'dec' ? [asDecimal(left), asDecimal(right)] : [left, right]
+  return {kind: 'arithmetic', operator, mode, left: x, right: y, type: {int, float, dec}[mode]}
 }
 
 const isItems = (type: Type): type is Type & {kind: 'list' | 'set'} => type.kind === 'list' || type.kind === 'set'
 
+/** Types whose values are decimals, or are converted to them without loss. */
+const isExact = ({kind}: Type) => kind === 'dec' || kind === 'int'
+
+const asDecimal = (ir: Ir): Ir => {
+  if (ir.type.kind !== 'int') return ir
+  if (ir.kind === 'const') return {kind: 'const', value: String(ir.value), type: dec}
+  return {kind: 'builtin', name: 'dec', args: [ir], type: dec}
+}
+
 function modeOf(a: Type, b: Type): Exclude<NumberMode, 'unknown'> | undefined {
-  if (a.kind === 'dec' && b.kind === 'dec') return 'dec'
+  if ((a.kind === 'dec' && isExact(b)) || (b.kind === 'dec' && isExact(a))) return 'dec'
   if (!isNumber(a) || !isNumber(b)) return undefined
   return a.kind === 'float' || b.kind === 'float' ? 'float' : 'int'
 }

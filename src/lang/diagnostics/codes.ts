@@ -83,6 +83,7 @@ export const severities = {
   'lint.search_index_field_type': 'error',
   'lint.vector_index_field_type': 'error',
   'lint.db_query_root': 'error',
+  'lint.text_interpolation': 'warning',
   'lint.empty_filter': 'warning',
   'lint.is_null_never': 'warning',
   'lint.search_words': 'warning',

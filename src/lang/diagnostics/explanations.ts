@@ -504,6 +504,12 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     example: `${task}fn all() to Unit { db.query(Task) }\n`,
     fixed: `${task}fn all() to Unit { db.Task.all() }\n`,
   },
+  'lint.text_interpolation': {
+    cause: 'A string contains the name of a variable in braces, but only f"..." replaces it with the value.',
+    fix: 'Write f before the string.',
+    example: 'fn greeting(name: str) to str { return "Hello, {name}" }\n',
+    fixed: 'fn greeting(name: str) to str { return f"Hello, {name}" }\n',
+  },
   'lint.empty_filter': {
     cause: 'A predicate without conditions reads every row of the table.',
     fix: 'Use all(), or add a condition.',

@@ -54,6 +54,8 @@ export const portableMethods: Readonly<Record<string, (self: string, args: reado
   'str.starts_with': (self, [part]) => `${self}.startsWith(${part})`,
   'str.ends_with': (self, [part]) => `${self}.endsWith(${part})`,
   'str.trim': (self) => `${self}.trim()`,
+  'str.trim_start': (self) => `${self}.trimStart()`,
+  'str.trim_end': (self) => `${self}.trimEnd()`,
   'str.to_upper': (self) => `${self}.toUpperCase()`,
   'str.to_lower': (self) => `${self}.toLowerCase()`,
   'str.replace': (self, [from, to]) => `${self}.split(${from}).join(${to})`,

@@ -1,3 +1,4 @@
+import type {RoundingMode} from '../check/index.js'
 import {Failure} from './failure.js'
 
 /** Decimal arithmetic on digits: `12.50` stays `12.50`. */
@@ -65,7 +66,7 @@ function nonZero(digits: bigint): bigint {
  */
 function divide(x: Scaled, y: Scaled): string {
   const divisor = nonZero(y.digits)
-  const lacking = quotientDigits + countDigits(divisor) - countDigits(x.digits)
+  const lacking = quotientDigits + 1 + countDigits(divisor) - countDigits(x.digits)
   const shift = Math.max(0, lacking, y.scale - x.scale)
   const dividend = x.digits * powerOfTen(shift)
   const scale = x.scale - y.scale + shift
@@ -88,9 +89,6 @@ function withoutZeros({digits, scale}: Scaled, places: number): Scaled {
   return {digits: left, scale: at}
 }
 
-export const roundingModes = ['half_even', 'half_up', 'down'] as const
-export type RoundingMode = (typeof roundingModes)[number]
-
 /** How the magnitude is rounded: whether it is increased. `rest` and `unit`: what is cut off, of one unit. */
 const isIncreased: Readonly<Record<RoundingMode, (kept: bigint, rest: bigint, unit: bigint) => boolean>> = {
   half_even: (kept, rest, unit) => rest * 2n > unit || (rest * 2n === unit && kept % 2n === 1n),
@@ -110,6 +108,15 @@ function roundScaled({digits, scale}: Scaled, places: number, mode: RoundingMode
 /** Rounds to a number of decimal places, which the result has exactly. */
 export const roundDecimal = (text: string, places: number, mode: RoundingMode): string =>
   print(roundScaled(parse(text), places, mode))
+
+/** The digits of a number in decimal notation, the fewest that denote it. */
+export function decimalOf(value: number): string {
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? []
+  const digits = BigInt(sign + integer + fraction)
+  const scale = fraction.length - Number(exponent)
+  return print(scale < 0 ? {digits: digits * powerOfTen(-scale), scale: 0} : {digits, scale})
+}
 
 /** The mean, with the digits of a quotient. Not of an empty list. */
 export function averageDecimals(items: readonly string[]): string {

@@ -1,7 +1,8 @@
 import {createHash, randomUUID} from 'node:crypto'
-import type {MethodFamily} from '../check/index.js'
+import {type MethodFamily, type RoundingMode, roundingModes} from '../check/index.js'
 import {call} from './call.js'
 import type {Context} from './context.js'
+import {decimalOf, roundDecimal} from './decimal.js'
 import {codePoints, elementOf} from './elements.js'
 import {Failure} from './failure.js'
 import {parseJsonText} from './json-text.js'
@@ -34,6 +35,31 @@ function toFloat(value: Value): number {
   return number
 }
 
+const decimalText = /^[+-]?\d+(\.\d+)?$/
+
+function toDecimal(value: Value): string {
+  if (typeof value === 'number' && Number.isFinite(value)) return decimalOf(value)
+  const text = typeof value === 'string' ? value.trim() : ''
+  if (!decimalText.test(text)) throw new Failure('CONVERSION', `${display(value)} is not a dec`)
+  return text.replace(/^\+/, '')
+}
+
+/** Maximum number of decimal places of `round`. */
+const maxPlaces = 1000
+
+function rounding([places = 0, mode = 'half_even']: Args): [places: number, mode: RoundingMode] {
+  if (typeof places !== 'number' || places < 0 || places > maxPlaces)
+    throw new Failure('CONVERSION', `${display(places)} is not a number of decimal places`)
+  const known = roundingModes.find((each) => each === mode)
+  if (known === undefined) throw new Failure('CONVERSION', `${display(mode)} is not a mode of rounding`)
+  return [places, known]
+}
+
+const real = (value: number): number => {
+  if (!Number.isFinite(value)) throw new Failure('CONVERSION', 'the result is not a number')
+  return value
+}
+
 function range(from: number, to: number): number[] {
   const count = Math.max(0, to - from)
   if (count > maxLength) throw new Failure('STEP_LIMIT', 'the range is too long')
@@ -64,6 +90,16 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   to_string: ([value]) => display(value),
   int: ([value]) => toInteger(value),
   float: ([value]) => toFloat(value),
+  dec: ([value]) => toDecimal(value),
+  'std.math.abs': ([x]) => Math.abs(Number(x)),
+  'std.math.min': ([a, b]) => Math.min(Number(a), Number(b)),
+  'std.math.max': ([a, b]) => Math.max(Number(a), Number(b)),
+  'std.math.floor': ([x]) => toInteger(Math.floor(Number(x))),
+  'std.math.ceil': ([x]) => toInteger(Math.ceil(Number(x))),
+  'std.math.sqrt': ([x]) => real(Math.sqrt(Number(x))),
+  'std.math.pow': ([x, y]) => real(Number(x) ** Number(y)),
+  'std.math.exp': ([x]) => real(Math.exp(Number(x))),
+  'std.math.log': ([x]) => real(Math.log(Number(x))),
   range: ([from, to]) => range(Number(from), Number(to)),
   print: levels.info,
   assert: ([condition, message]) => {
@@ -93,6 +129,10 @@ const str: Readonly<Record<string, (self: string, args: Args) => Value>> = {
   starts_with: (self, [part]) => self.startsWith(String(part)),
   ends_with: (self, [part]) => self.endsWith(String(part)),
   trim: (self) => self.trim(),
+  trim_start: (self) => self.trimStart(),
+  trim_end: (self) => self.trimEnd(),
+  pad_start: (self, args) => padding(self, args) + self,
+  pad_end: (self, args) => self + padding(self, args),
   to_upper: (self) => self.toUpperCase(),
   to_lower: (self) => self.toLowerCase(),
   replace: (self, [from, to]) => sized(self.replaceAll(String(from), () => String(to))),
@@ -111,6 +151,27 @@ const str: Readonly<Record<string, (self: string, args: Args) => Value>> = {
     if (self.length * count > maxLength) throw new Failure('STEP_LIMIT', 'the resulting string is too long')
     return self.repeat(count)
   },
+}
+
+/** What is missing from a text to a length in code points: a repeated text. */
+function padding(text: string, [wanted, filler = ' ']: Args): string {
+  const missing = Number(wanted) - codePoints(text).length
+  const fill = codePoints(String(filler))
+  if (missing <= 0 || fill.length === 0) return ''
+  if (missing > maxLength) throw new Failure('STEP_LIMIT', 'the resulting string is too long')
+  return [...fill.join('').repeat(Math.ceil(missing / fill.length))].slice(0, missing).join('')
+}
+
+const int: Readonly<Record<string, (self: number) => Value>> = {abs: (self) => Math.abs(self)}
+
+const float: Readonly<Record<string, (self: number, args: Args) => Value>> = {
+  abs: (self) => Math.abs(self),
+  round: (self, args) => (Number.isFinite(self) ? Number(roundDecimal(decimalOf(self), ...rounding(args))) : self),
+}
+
+const dec: Readonly<Record<string, (self: string, args: Args) => Value>> = {
+  abs: (self) => self.replace(/^-/, ''),
+  round: (self, args) => roundDecimal(self, ...rounding(args)),
 }
 
 const unwrapped = (found: boolean, value: Value, what: string): Value => {
@@ -207,6 +268,9 @@ const request: Readonly<Record<string, (self: Value, args: Args, context: Contex
 const families: Readonly<Record<MethodFamily, Readonly<Record<string, Method>>>> = {
   list: untypedListMethods,
   str,
+  int,
+  float,
+  dec,
   option,
   result,
   map,

@@ -42,7 +42,7 @@ export function arithmetic(operator: Arithmetic, mode: NumberMode): (a: Value, b
     case 'float':
       return floatArithmetic[operator] as (a: Value, b: Value) => Value
     case 'dec':
-      return (a, b) => calculateDecimals(a as string, operator as '+', b as string)
+      return (a, b) => calculateDecimals(a as string, operator, b as string)
     case 'unknown':
       return (a, b) => {
         if (operator === '+' && (typeof a === 'string' || typeof b === 'string')) return sized(display(a) + display(b))

@@ -201,6 +201,8 @@ export type Expr =
   | (Base & {kind: 'int' | 'float'; value: number})
   | (Base & {kind: 'dec' | 'str'; value: string})
   | (Base & {kind: 'bool'; value: boolean})
+  /** `f"{a} {b}"`: literals and other expressions, as one string. */
+  | (Base & {kind: 'text'; parts: readonly Expr[]})
   | (Base & {kind: 'unit'})
   | (Base & {kind: 'missing'})
   | (Base & {kind: 'tuple'; items: readonly Expr[]})

@@ -3,7 +3,7 @@ import {forExpr, ifExpr, matchExpr} from './control.js'
 import type {Cursor} from './cursor.js'
 import {above, aboveAll, built, missing} from './heights.js'
 import {arrowLambda, fnLambda, isLambdaAhead, parenLambda} from './lambdas.js'
-import {stringValue} from './lexer.js'
+import {stringValue, textValue} from './lexer.js'
 import {isName, isWord, T} from './token.js'
 
 /** Binary operators by increasing precedence; all are left-associative. */
@@ -130,7 +130,7 @@ function parseArg(c: Cursor): Arg {
 }
 
 /**
- * primary = INT | FLOAT | DEC | STRING | "true" | "false" | name | "(" ")" | "(" expr ")" | tuple | list
+ * primary = INT | FLOAT | DEC | STRING | text | "true" | "false" | name | "(" ")" | "(" expr ")" | tuple | list
  *         | [ UPPER ] object | block | ifexpr | matchexpr | forexpr | lambda ;
  */
 function parsePrimary(c: Cursor): Expr {
@@ -144,6 +144,8 @@ function parsePrimary(c: Cursor): Expr {
       return literal(c, 'dec', c.text().slice(0, -3))
     case T.string:
       return literal(c, 'str', stringValue(c.text()))
+    case T.textWhole:
+      return literal(c, 'str', textValue(c.text()))
     case T.true:
     case T.false:
       return literal(c, 'bool', kind === T.true)
@@ -174,6 +176,19 @@ function nameOrRecord(c: Cursor): Expr {
   return {kind: 'name', name, depth: 0, start, end: c.lastEnd}
 }
 
+/** text = TEXT_START expr { TEXT_MIDDLE expr } TEXT_END, which is written `f"a {b} c"`. */
+function text(c: Cursor): Expr {
+  const {start} = c
+  const parts: Expr[] = []
+  while (c.kind === T.textStart || c.kind === T.textMiddle) {
+    parts.push(literal(c, 'str', textValue(c.text())))
+    parts.push(c.within(false, parseWhole))
+  }
+  if (c.kind === T.textEnd) parts.push(literal(c, 'str', textValue(c.text())))
+  else c.expected("'}'")
+  return built(c, {kind: 'text', parts, depth: aboveAll(parts, itself, parts.length), start, end: c.lastEnd})
+}
+
 /** Whether the braces after a capitalised name are a record; in a head, they are a block if they could be one. */
 const isRecordAhead = (c: Cursor) =>
   c.inHead ? c.isObjectAhead && !c.isEmptyAhead : c.isObjectAhead || c.isOneWordAhead
@@ -186,6 +201,8 @@ function parseConstruct(c: Cursor): Expr {
       return list(c)
     case T.braceOpen:
       return c.isObjectAhead ? parseObject(c, undefined) : c.block()
+    case T.textStart:
+      return text(c)
     case T.if:
       return ifExpr(c)
     case T.match:

@@ -108,6 +108,7 @@ class Formatter {
     if (piece.at === undefined) return ' '
     const before = this.#kind(last)
     const kind = this.#kind(piece)
+    if (before === T.textStart || before === T.textMiddle || kind === T.textMiddle || kind === T.textEnd) return ''
     if (kind === T.comma || kind === T.semicolon || kind === T.colon || kind === T.question || kind === T.dot) return ''
     if (
       before === T.dot ||
@@ -131,7 +132,7 @@ class Formatter {
   }
 
   #isOperand(kind: number, at: number): boolean {
-    if (kind >= T.int && kind <= T.string) return true
+    if ((kind >= T.int && kind <= T.textWhole) || kind === T.textEnd) return true
     if (kind === T.parenClose || kind === T.bracketClose || kind === T.question || kind === T.braceClose) return true
     if (kind === T.lower || kind === T.upper || kind === T.true || kind === T.false || kind === T.wildcard) return true
     return isWord(kind) && at > 0 && this.#tokens.kinds[at - 1] === T.dot

@@ -70,6 +70,9 @@ const dot = 46
 const at = 64
 const backslash = 92
 const letterD = 100
+const letterF = 102
+const braceOpen = 123
+const braceClose = 125
 const escapable = new Set([...'ntr\\"\'0'].map((c) => c.charCodeAt(0)))
 
 /** Splits a source into tokens. Never fails: invalid characters are reported and skipped. */
@@ -92,6 +95,8 @@ class Lexer {
   #count = 0
   #at = 0
   #newline = 1
+  /** The texts with expressions that are open, `f"{`, with their quotes and the braces that are open in them. */
+  readonly #texts: {start: number; quote: number; depth: number}[] = []
 
   constructor(source: string, diagnostics: Diagnostics) {
     this.#source = source
@@ -114,6 +119,7 @@ class Lexer {
     while (this.#at < source.length) {
       const c = codes[this.#at] as number
       if (c === newline) {
+        if (this.#texts.length > 0) this.#endTexts()
         this.#newline = 1
         this.#at++
       } else if (c < 128 && classes[c] === blank) this.#at++
@@ -126,6 +132,7 @@ class Lexer {
       else if (c === at && isWordStart(codes[this.#at + 1] as number)) this.#word(c, true)
       else this.#symbol(c)
     }
+    this.#endTexts()
     this.#push(T.eof, source.length, source.length)
     const count = this.#count
     return {
@@ -178,6 +185,11 @@ class Lexer {
       hashed = (Math.imul(hashed, 31) + code) | 0
       code = codes[++end] as number
     } while (isWordPart(code) || (dotted && code === dot && isWordStart(codes[end + 1] as number)))
+    if (first === letterF && end === start + 1 && (code === quote || code === apostrophe)) {
+      this.#texts.push({start, quote: code, depth: 0})
+      this.#text(start, end + 1)
+      return
+    }
     const word = this.#words.find(start, end, hashed)
     this.#push(this.#words.kinds[word] as number, start, end, word)
   }
@@ -230,6 +242,46 @@ class Lexer {
     this.#push(T.string, start, end)
   }
 
+  /** The part of a text up to its next expression or its end. `from`: after its quote or the brace of an expression. */
+  #text(start: number, from: number): void {
+    const codes = this.#codes
+    const {length} = this.#source
+    const open = this.#texts.at(-1) as {start: number; quote: number}
+    const isFirst = start === open.start
+    for (let end = from; end < length && codes[end] !== newline; end++) {
+      const c = codes[end] as number
+      if (c === open.quote) {
+        this.#texts.pop()
+        this.#push(isFirst ? T.textWhole : T.textEnd, start, end + 1)
+        return
+      }
+      const isDoubled = codes[end + 1] === c
+      if (c === braceOpen && !isDoubled) {
+        this.#push(isFirst ? T.textStart : T.textMiddle, start, end + 1)
+        return
+      }
+      if (c === backslash && end + 1 < length && codes[end + 1] !== newline) {
+        if (!escapable.has(codes[end + 1] as number)) this.#unknownEscape(end)
+        end++
+      } else if ((c === braceOpen || c === braceClose) && isDoubled) end++
+    }
+    const line = this.#source.indexOf('\n', from)
+    this.#at = line === -1 ? length : line
+    this.#endTexts(isFirst ? T.textWhole : T.textEnd, start)
+  }
+
+  /** Reports the texts that are open at the end of a line. */
+  #endTexts(kind: number = T.textEnd, start = this.#at): void {
+    const end = this.#at
+    for (let open = this.#texts.pop(); open !== undefined; open = this.#texts.pop()) {
+      const span = {start: open.start, end}
+      this.#diagnostics.report('parse.unterminated_string', span, 'String literal is not closed on its line.', {
+        hints: ['Write \\n for a line break inside a string.'],
+      })
+      this.#push(kind, start, end)
+    }
+  }
+
   #unknownEscape(start: number): void {
     const character = String.fromCodePoint(this.#source.codePointAt(start + 1) ?? 0)
     this.#diagnostics.report(
@@ -263,6 +315,15 @@ class Lexer {
 
   #symbol(c: number) {
     const start = this.#at
+    const text = this.#texts.at(-1)
+    if (text !== undefined) {
+      if (c === braceClose && text.depth === 0) {
+        this.#text(start, start + 1)
+        return
+      }
+      if (c === braceOpen) text.depth++
+      if (c === braceClose) text.depth--
+    }
     const second = this.#codes[start + 1]
     if (c === dot && second === dot && this.#codes[start + 2] === dot) return this.#push(T.spread, start, start + 3)
     const pairs = c < 128 ? twoCharacters[c] : undefined
@@ -288,7 +349,7 @@ class Lexer {
 /** Characters with a meaning in other languages, and what to write instead. */
 const foreignCharacters: ReadonlyMap<string, string> = new Map([
   ['&', 'Write and instead of &&.'],
-  ['`', 'Write text in double quotes, and join it with +.'],
+  ['`', 'Write text in double quotes; f"{x}" contains the value of x.'],
   ['$', 'Operators of where have no $: write { n: { gt: 1 } }.'],
 ])
 
@@ -296,6 +357,13 @@ const escapes: Readonly<Record<string, string>> = {n: '\n', t: '\t', r: '\r', '\
 
 export function stringValue(literal: string): string {
   const closed = literal.length > 1 && literal.endsWith(literal.charAt(0))
-  const inner = literal.slice(1, closed ? -1 : undefined)
+  return unescaped(literal.slice(1, closed ? -1 : undefined))
+}
+
+/** The characters of a part of `f"..."`, from its quote or a brace to the next one. */
+export const textValue = (part: string): string =>
+  unescaped(part.slice(part.startsWith('f') ? 2 : 1, -1).replace(/([{}])\1/g, '$1'))
+
+function unescaped(inner: string): string {
   return inner.includes('\\') ? inner.replace(/\\(.)/gs, (both, character) => escapes[character] ?? both) : inner
 }
