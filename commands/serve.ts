@@ -91,7 +91,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     const {baseUrl, model, device, trained, unprotected} = server
     const speech = (await routes.otherModels?.())?.[0]?.id
     if (!trained && !this.flags['no-adapter'])
-      this.output.notice('notice: The directory contains no adapter; serving the base model.')
+      this.output.notice('notice: The model has no adapter; serving the base model.')
     if (model.templateError !== undefined)
       this.output.notice(`warning: ${SvcError.fromRecord(model.templateError).message} Only raw prompts are served.`)
     if (unprotected)

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
 import {readFile, stat} from 'node:fs/promises'
 import type {ErrorRecord} from '../errors/index.js'
-import type {RunDirectory, TensorEntry} from '../weights/index.js'
+import {isGgufName, type RunDirectory, type TensorEntry} from '../weights/index.js'
 import type {Abilities} from './abilities.js'
 import type {Precision} from './precision.js'
 import type {DecoderSpec} from './spec.js'
@@ -19,6 +19,8 @@ export interface ModelDescription {
   parameterCount: number
   /** Total size of the weights and the adapter. */
   bytes: number
+  /** Format of the files with the base weights. */
+  format: 'safetensors' | 'gguf'
   dtype: string
   /** Precision of the weights in the graph. */
   precision: Precision
@@ -76,7 +78,7 @@ export const recommendedSampling = (config: Readonly<Record<string, unknown>>): 
 
 /** The part of the description that needs only the directory and the configuration. */
 export async function describeModel(
-  {name, tensors, adapter, baseModel, trained, license}: RunDirectory,
+  {name, basePath, tensors, adapter, baseModel, trained, license}: RunDirectory,
   spec: DecoderSpec,
 ): Promise<FromDirectory> {
   const weights = [...tensors.values()]
@@ -98,6 +100,7 @@ export async function describeModel(
     headCountKv: attention?.kvHeads ?? 0,
     parameterCount: weights.reduce((sum, {shape}) => sum + elements(shape), 0),
     bytes: stats.reduce((sum, {size}) => sum + size, 0),
+    format: isGgufName(basePath) ? 'gguf' : 'safetensors',
     dtype: commonest(weights),
     digest: digest.digest('hex'),
     modifiedAt: new Date(newest),

@@ -14,7 +14,9 @@ export interface ServedModel {
   /** SHA-256 of the adapter or, without one, of the names, sizes and times of the shards: 64 hexadecimal digits. */
   digest: string
   modifiedAt: Date
-  /** dtype of the weights on disk: F32, F16, BF16. */
+  /** Format of the files with the weights: `safetensors` or `gguf`. */
+  format: string
+  /** dtype of the weights on disk: F32, F16, BF16, or a type of GGUF files. */
   dtype: string
   /** Maximum tokens of a request and its reply. */
   contextLength: number

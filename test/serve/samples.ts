@@ -13,6 +13,7 @@ export const servedModel: ServedModel = {
   bytes: 1_200_340_992,
   digest: 'ab'.repeat(32),
   modifiedAt: new Date('2026-01-05T10:11:12.000Z'),
+  format: 'safetensors',
   dtype: 'F32',
   contextLength: 8192,
   embeddingLength: 896,

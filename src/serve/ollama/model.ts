@@ -126,7 +126,7 @@ export const ps = (loaded: readonly LoadedModel[]) => ({
 
 const details = (model: ServedModel) => ({
   parent_model: model.baseModel ?? '',
-  format: 'safetensors',
+  format: model.format,
   family: model.family,
   families: [model.family],
   parameter_size: parameterSize(model.parameterCount),
