@@ -188,3 +188,50 @@ fn f() to (str, int, int) { (label + names[0], Limits["high"] + size(usual), Lim
     assert.ok(found.includes('A constant has at most 5000 parts.'), found.join(' '))
   })
 })
+
+describe('a column of variants without fields', () => {
+  it('can be filtered and indexed', async (t) => {
+    const program = checkProgram(`type Status = | Open | Closed | Draft
+@table type Task { title: str, status: Status, was: Option[Status] }
+@index Task.by_status on (status, title) unique
+@endpoint(kind: mutation) fn add(title: str, status: Status, was: Option[Status]) to Result[Id[Task]] {
+    db.Task.insert({ title, status, was })
+}
+@endpoint(kind: query) fn some(one: Status, several: List[Status]) to List[List[str]] {
+    return [
+        db.Task.filter({ status: one }),
+        db.Task.where({ status: { neq: Open } }),
+        db.Task.where({ status: { in: [Closed, Draft] } }),
+        db.Task.where({ status: { in: several } }),
+        db.Task.where({ was: Open }),
+        db.Task.where({ was: { neq: Open } }),
+        db.Task.where({ was: None })
+    ].map(rows => rows.map(row => row.title).sort())
+}
+`)
+    assert.deepEqual(program.diagnostics, [])
+    const path = join(await temporaryFolder(t), 'app.db')
+    await migrate(program, path)
+    assert.equal((await migrate(program, path)).left, 0)
+    const application = await Application.open(program, {path})
+    t.after(() => application.close())
+    const call = async (name: string, ...args: unknown[]) => {
+      const made = program.functions.find((one) => one.name === name) as FunctionType
+      return toJson((await application.call(made, args)).value)
+    }
+    const [open, closed, draft] = ['Open', 'Closed', 'Draft'].map((tag) => ({_tag: tag}))
+    await call('add', 'a', open, null)
+    await call('add', 'b', closed, open)
+    await call('add', 'c', draft, closed)
+    assert.deepEqual(await call('some', closed, [open, draft]), [
+      ['b'],
+      ['b', 'c'],
+      ['b', 'c'],
+      ['a', 'c'],
+      ['b'],
+      ['a', 'c'],
+      ['a'],
+    ])
+    assert.deepEqual(await call('add', 'a', open, null), 'another row of task has the same status and title')
+  })
+})

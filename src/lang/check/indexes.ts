@@ -1,7 +1,7 @@
 import type {IndexDecl, Name} from '../syntax/index.js'
 import type {Declaring} from './declarations.js'
 import {repeatedNames} from './names.js'
-import {type Column, show, type Table, type Type} from './types.js'
+import {type Column, isEnum, show, type Table, type Type} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 
 /** The limit of sqlite-vec. */
@@ -125,7 +125,7 @@ function indexColumn(
   symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${show(column.type)}`)
   // The unknown type is already reported.
   if (column.base.kind === 'unknown') return column
-  if (style === 'btree' && column.storage === 'json')
+  if (style === 'btree' && column.storage === 'json' && !isEnum(column.base))
     diagnostics.report(
       'lint.index_column_type',
       name,

@@ -3,7 +3,7 @@ import type {Entry, Expr, ObjectExpr} from '../syntax/index.js'
 import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
 import type {Predicate} from './ir.js'
-import {bool, type Column, float, isNumber, isScalar, list, show, type Table, type Type} from './types.js'
+import {bool, type Column, float, isComparable, isNumber, isScalar, list, show, type Table, type Type} from './types.js'
 import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
 
 /** Scripts written without spaces between words, which the search index does not separate. */
@@ -56,7 +56,7 @@ function shape(c: Checker, expr: Expr, message: string): undefined {
 }
 
 function equality(c: Checker, column: Column, span: Span, value: Expr): Predicate | undefined {
-  if (!isScalar(column.base) && column.base.kind !== 'unknown') {
+  if (!isComparable(column.base) && column.base.kind !== 'unknown') {
     notFor(c, span, 'eq', column)
     c.value(value)
     return undefined
@@ -78,13 +78,13 @@ const elementOf = (type: Type): Type | undefined =>
 
 /** The column types that each operator supports. */
 const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
-  eq: isScalar,
-  neq: isScalar,
+  eq: isComparable,
+  neq: isComparable,
   lt: isOrdered,
   lte: isOrdered,
   gt: isOrdered,
   gte: isOrdered,
-  in: isScalar,
+  in: isComparable,
   contains: (type) => isText(type) || elementOf(type) !== undefined,
   is_null: () => true,
   matches: isText,

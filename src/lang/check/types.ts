@@ -212,6 +212,13 @@ export const isNumber = ({kind}: Type): boolean => kind === 'int' || kind === 'f
 export const isScalar = ({kind}: Type): boolean =>
   isNumber({kind} as Type) || kind === 'bool' || kind === 'str' || kind === 'dec' || kind === 'bytes'
 
+/** A sum type whose variants have no fields. */
+export const isEnum = (type: Type): boolean =>
+  type.kind === 'sum' && type.sum.variants.length > 0 && type.sum.variants.every(({fields}) => fields.length === 0)
+
+/** Whether a column of the type can be compared for equality and indexed. */
+export const isComparable = (type: Type): boolean => isScalar(type) || isEnum(type)
+
 /** Whether the values of a type have an order: scalars except bytes, and tuples and options of them. */
 export function isOrdered(type: Type): boolean {
   if (type.kind === 'tuple') return type.items.every(isOrdered)

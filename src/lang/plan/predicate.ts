@@ -1,4 +1,4 @@
-import {type Column, type Predicate, storageOf, type Table, type Visitor, visit} from '../check/index.js'
+import {type Column, isEnum, type Predicate, storageOf, type Table, type Visitor, visit} from '../check/index.js'
 import {decimalKey, type Encoding, keyOf, quoted, type SqlWriter} from './sql.js'
 
 const comparisons = {eq: '=', neq: '<>', lt: '<', lte: '<=', gt: '>', gte: '>='} as const
@@ -72,7 +72,16 @@ function writeGroup({kind, args}: Group, {sql, table, nested}: Writing): void {
 const isDecimal = ({base}: Column) => base.kind === 'dec'
 
 /** The encoding of a value that is compared with the key of a column. */
-const keyEncoding = (column: Column): Encoding => (isDecimal(column) ? 'decimal' : column.storage)
+function keyEncoding(column: Column): Encoding {
+  if (isDecimal(column)) return 'decimal'
+  return isEnum(column.base) ? 'tag' : column.storage
+}
+
+/** The encoding of a list of values that are compared with the key of a column. */
+function keysEncoding(column: Column): Encoding {
+  if (isDecimal(column)) return 'decimals'
+  return isEnum(column.base) ? 'tags' : 'json'
+}
 
 function writeComparison({kind, column, value}: Comparing, {sql}: Writing): void {
   const isNullSafe = column.nullable && (kind === 'eq' || kind === 'neq')
@@ -83,11 +92,7 @@ function writeIn({column, values}: Predicate & {kind: 'in'}, {sql}: Writing): vo
   sql.add(`${keyOf(column)} IN (`)
   if ('kind' in values && column.storage === 'blob')
     sql.add('SELECT unhex("value") FROM json_each(').param(values, 'hexes').add(')')
-  else if ('kind' in values)
-    sql
-      .add('SELECT "value" FROM json_each(')
-      .param(values, isDecimal(column) ? 'decimals' : 'json')
-      .add(')')
+  else if ('kind' in values) sql.add('SELECT "value" FROM json_each(').param(values, keysEncoding(column)).add(')')
   else
     for (const [i, value] of values.entries()) {
       if (i > 0) sql.add(', ')

@@ -1,4 +1,4 @@
-import type {Column, Ir} from '../check/index.js'
+import {type Column, type Ir, isEnum} from '../check/index.js'
 
 /**
  * How a value is bound, as one of:
@@ -6,6 +6,7 @@ import type {Column, Ir} from '../check/index.js'
  * - the storage class of a column
  * - base64, or a list of hexadecimal strings
  * - the key of a decimal number, or a list of such keys
+ * - the tag of a variant, or a list of such tags
  * - a LIKE pattern, a JSON list of terms, or a non-negative count
  * - the search terms of one column
  * - a vector of a given length, also if stored in a column
@@ -16,6 +17,8 @@ export type Encoding =
   | 'decimal'
   | 'decimals'
   | 'hexes'
+  | 'tag'
+  | 'tags'
   | 'like'
   | 'terms'
   | 'count'
@@ -51,8 +54,14 @@ export class SqlWriter {
 /** An identifier in double quotes. Names of the language contain only letters, digits and underscores. */
 export const quoted = (name: string): string => `"${name}"`
 
-/** The SQL by which a column is compared, ordered and indexed: its value, or the sort key of a decimal number. */
-export const keyOf = ({name, base}: Column): string => (base.kind === 'dec' ? decimalKey(quoted(name)) : quoted(name))
+/**
+ * The SQL by which a column is compared, ordered and indexed: its value, the sort key of a decimal number, or the tag of
+ * a variant.
+ */
+export function keyOf({name, base}: Column): string {
+  if (base.kind === 'dec') return decimalKey(quoted(name))
+  return isEnum(base) ? `json_extract(${quoted(name)},'$._tag')` : quoted(name)
+}
 
 /**
  * SQL for a sort key of a decimal number stored as digits. Equal values have equal keys. A key is P, the number of

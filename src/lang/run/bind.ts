@@ -3,7 +3,7 @@ import type {Encoding} from '../plan/index.js'
 import {decimalKey} from './decimal.js'
 import {type Decoder, decoder, TypeMismatch} from './decode.js'
 import {DatabaseFailure, Failure} from './failure.js'
-import {toJson, type Value} from './value.js'
+import {isTagged, toJson, type Value} from './value.js'
 
 /** A value that SQLite can bind. */
 export type Bound = bigint | number | string | Buffer | null
@@ -48,6 +48,8 @@ const maxNeighbours = 4096
 /** Minimum number of neighbours in a rank fusion. */
 const leastCandidates = 50
 
+const tagOf = (value: Value): string => (isTagged(value) ? value._tag : notStorable(value, 'a variant'))
+
 const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   integer,
   real,
@@ -56,6 +58,8 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   base64: (value) => bytes(value).toString('base64'),
   decimal: (value) => decimalKey(text(value)),
   decimals: (value) => JSON.stringify((value as readonly Value[]).map((item) => decimalKey(text(item)))),
+  tag: tagOf,
+  tags: (value) => JSON.stringify((value as readonly Value[]).map(tagOf)),
   hexes: (value) => JSON.stringify((value as readonly Value[]).map((item) => bytes(item).toString('hex'))),
   json: (value) => JSON.stringify(toJson(value)),
   like: needle,
