@@ -470,7 +470,7 @@ fn twice(n: int) to int { return n * 2 }
       ['the columns in select', 'db.Book.all().select(title, §', conditions],
       ['the columns in a list in select', 'db.Book.all().select([§', conditions],
       ['the modes of using', 'db.Book.all().using(§', ['fts', 'vector', 'hybrid']],
-      ['the parts of a namespace', 'std.§', ['time', 'crypto', 'json', 'env', 'log']],
+      ['the parts of a namespace', 'std.§', ['time', 'math', 'crypto', 'json', 'env', 'log']],
       ['the functions of a namespace', 'let t = std.time.§', ['now_ms']],
       ['no names after let', 'let §', []],
       ['nothing in a string', 'let a = "db.§', []],
@@ -623,7 +623,7 @@ fn twice(n: int) to int { return n * 2 }
       const decorators = ['@table', '@index', '@search_index', '@vector_index', '@endpoint', '@test']
 
       it('gets the keywords that start a declaration', async () => {
-        const expected = ['fn', 'type', 'http', 'pub', ...decorators]
+        const expected = ['fn', 'type', 'const', 'http', 'pub', ...decorators]
         assert.deepEqual(await names(`${tables}§`), expected)
         assert.deepEqual(await names(`§${tables}`), expected)
         assert.deepEqual(await names(`@endpoint(kind: query)\n§\n${tables}`), expected)

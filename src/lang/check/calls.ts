@@ -1,12 +1,14 @@
+import {near} from '../diagnostics/index.js'
 import type {CallExpr, Expr, MemberExpr, Name} from '../syntax/index.js'
 import {checkArgs, countRange} from './arguments.js'
 import {familyOf, methods, namespaced, type Signature} from './builtins.js'
 import {type Checker, handled, nothing, plain} from './checker.js'
+import {foreignMethod} from './foreign-methods.js'
 import {addCall, builtinFunction} from './identifiers.js'
 import type {FunctionType, Ir, ParamType} from './ir.js'
 import {checkMember, namespacedName, reportUnknownNamespaced} from './members.js'
 import {int, isNumber, isUnknown, show, str, type Type, unknown} from './types.js'
-import {reportUnknownName} from './unknown-name.js'
+import {reportUnknown, reportUnknownName} from './unknown-name.js'
 import {checkConstruction} from './variants.js'
 
 /** Checks any call except a database operation. */
@@ -140,7 +142,9 @@ function checkMethodCall(c: Checker, expr: CallExpr, callee: MemberExpr): Ir {
     const names = Object.keys(known)
     const message = `${show(object.type)} has no method '${name}'.`
     const hints = [`Methods: ${names.join(', ')}`]
-    reportUnknownName(c, 'typecheck.unknown_method', member, message, names, {hints})
+    reportUnknown(c, 'typecheck.unknown_method', member, message, foreignMethod(name, names) ?? near(name, names), {
+      hints,
+    })
     for (const {value} of expr.args) if (value.kind !== 'lambda') c.value(value)
     return nothing
   }

@@ -1,13 +1,15 @@
+import {near} from '../diagnostics/index.js'
 import type {Arg, CallExpr, Expr, MemberExpr} from '../syntax/index.js'
 import {type ChainContext, hasChainArgs, type Link, writes} from './chain-context.js'
 import {type Checker, nothing} from './checker.js'
+import {foreignMethod} from './foreign-methods.js'
 import type {Chain, ChainOp, Ir} from './ir.js'
 import {applyModifier, modifiers} from './modifiers.js'
 import {checkFilter, checkWhere} from './predicate.js'
 import {abbreviatedObject} from './records.js'
 import {insertedRecord, updatedRecord} from './stored-record.js'
 import {bool, fits, int, list, option, outcome, show, type Table, type Type} from './types.js'
-import {reportUnknownName} from './unknown-name.js'
+import {reportUnknown, reportUnknownName} from './unknown-name.js'
 
 /** Operations that can start a chain, with their argument count and the name of the operation in the plan. */
 const heads = {
@@ -106,7 +108,8 @@ function checkOperation(c: Checker, table: Table, head: Link, rest: readonly Lin
   const called = name.text
   if (!Object.hasOwn(heads, called)) {
     const message = `db.${table.name} has no operation '${called}'.`
-    reportUnknownName(c, 'typecheck.unknown_method', name, message, Object.keys(heads))
+    const known = Object.keys(heads)
+    reportUnknown(c, 'typecheck.unknown_method', name, message, foreignMethod(called, known) ?? near(called, known), {})
     return failed(c, [head, ...rest])
   }
   c.symbols?.use(name, undefined, () => `db.${table.name}.${called}`)

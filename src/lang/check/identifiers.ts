@@ -9,6 +9,9 @@ import {option, type Type, unit, unknown} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 import {checkVariant, variantOf} from './variants.js'
 
+/** The absent values of other languages. */
+const absences: ReadonlySet<string> = new Set(['null', 'nil', 'undefined'])
+
 export function checkName(c: Checker, {name}: NameExpr, expected: Type | undefined): Ir {
   const {text} = name
   const binding = c.scope.find(text)
@@ -26,8 +29,8 @@ export function checkName(c: Checker, {name}: NameExpr, expected: Type | undefin
   if (constant !== undefined) return useConstant(c, constant, name)
   const variant = checkBareVariant(c, name, expected)
   if (variant !== undefined) return variant
-  if (text === 'null' || text === 'nil') {
-    c.report('typecheck.null', name, 'There is no null; write None.', {
+  if (absences.has(text)) {
+    c.report('typecheck.null', name, `There is no ${text === 'undefined' ? text : 'null'}; write None.`, {
       fixes: [{label: 'Write None', start: name.start, end: name.end, replacement: 'None'}],
     })
     return nothing

@@ -2,6 +2,7 @@ import {type DiagnosticDetails, didYouMean, near} from '../diagnostics/index.js'
 import type {Expr, MemberExpr, Name} from '../syntax/index.js'
 import {familyOf, methods, namespaced, namespaces} from './builtins.js'
 import {type Checker, nothing} from './checker.js'
+import {foreignMethod} from './foreign-methods.js'
 import type {Ir} from './ir.js'
 import {reportUnknownField} from './records.js'
 import {type FieldType, int, show, str, type Type, unknown} from './types.js'
@@ -40,7 +41,9 @@ export function checkMember(c: Checker, expr: MemberExpr): Ir {
 
 function memberHint(type: Type, name: string): DiagnosticDetails {
   const family = familyOf(type)
-  if (family !== undefined && Object.hasOwn(methods[family], name)) return {hints: [`Call the method: .${name}(...)`]}
+  const known = family === undefined ? [] : Object.keys(methods[family])
+  const called = known.includes(name) ? name : foreignMethod(name, known)
+  if (called !== undefined) return {hints: [`Call the method: .${called}(...)`]}
   if (type.kind === 'option') return {hints: ['The value may be absent: use match, unwrap_or or ?.']}
   if (type.kind === 'sum') return {hints: ['Use match to read the fields of a variant.']}
   return {}

@@ -8,13 +8,18 @@ export function near(word: string, candidates: Iterable<string>): string | undef
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= least) continue
     const edits = editsBetween(lower, candidate.toLowerCase())
-    if (edits < least && edits < word.length) {
+    if (edits < least && edits < word.length && isRelated(lower, candidate.toLowerCase())) {
       best = candidate
       least = edits
     }
   }
   return best
 }
+
+/** A short word with another first letter is another word: `set` is not a misspelled `get`. */
+const isRelated = (word: string, other: string) =>
+  word.length > shortWord || word.length !== other.length || word[0] === other[0] || isSwapped(word, other)
+const shortWord = 4
 
 /** The number of edits between two words; two swapped letters count as one edit. */
 const editsBetween = (word: string, other: string) => (isSwapped(word, other) ? 1 : distance(word, other))

@@ -97,6 +97,7 @@ function parsePostfix(c: Cursor): Expr {
       case T.question: {
         if (c.onNewLine) return left
         const mark = c.span
+        if (isForeignChoice(c)) return foreignChoice(c)
         c.next()
         left = built(c, {kind: 'try', operand: left, mark, depth: above(left), start, end: c.lastEnd})
         break
@@ -105,6 +106,26 @@ function parsePostfix(c: Cursor): Expr {
         return left
     }
   }
+}
+
+/** Whether `?` or `??` precedes an operand on its line, which cannot follow the operator `?`. */
+function isForeignChoice(c: Cursor): boolean {
+  const ahead = c.peek(1) === T.question ? 2 : 1
+  const kind = c.peek(ahead)
+  const isOperand = (kind >= T.int && kind <= T.textStart) || kind === T.true || kind === T.false
+  return (isOperand || isName(kind)) && c.tokens.newlines[c.at + ahead] === 0
+}
+
+/** Reports `a ? b : c` or `a ?? b` of other languages, and skips it. */
+function foreignChoice(c: Cursor): Expr {
+  const {span} = c
+  c.next()
+  const isDefault = c.take(T.question)
+  const hint = isDefault ? 'Write option.unwrap_or(other).' : 'Write if a { b } else { c }.'
+  c.report('parse.unexpected_token', span, `'${isDefault ? '??' : '? :'}' is not an operator.`, {hints: [hint]})
+  parseExpr(c)
+  if (!isDefault && c.take(T.colon)) parseExpr(c)
+  return {kind: 'missing', depth: 0, ...span}
 }
 
 /** args = [ arg { "," arg } [ "," ] ] ; arg = [ word "=" ] expr ; */

@@ -27,6 +27,19 @@ env migrate async trait impl const let state derived effect mount style view on`
 /** Decorators of the full language whose declarations are user interface, which is skipped with them. */
 export const foreignDecorators = words('@loading')
 
+/** Words that start statements of other languages, and what to write instead. */
+export const foreignStatements: ReadonlyMap<string, string> = new Map([
+  ['const', 'Write let; const declares constants outside functions.'],
+  ['var', 'Write let, or let mut for a variable that is assigned later.'],
+  ['def', 'Write fn, outside functions.'],
+  ['function', 'Write fn, outside functions.'],
+  ['try', 'There are no exceptions: write ? after a Result, or match.'],
+  ['throw', 'There are no exceptions: return Error(...).'],
+  ['raise', 'There are no exceptions: return Error(...).'],
+  ['switch', 'Write match x { 1 => ..., _ => ... }.'],
+  ['elif', 'Write else if.'],
+])
+
 export const methods = words('get post put delete')
 
 export const beginsDeclaration = (c: Cursor): boolean =>

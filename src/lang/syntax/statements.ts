@@ -1,9 +1,10 @@
 import type {AssignOperator, Block, Pattern, Stmt} from './ast.js'
 import {parseHead, parseLeave} from './control.js'
 import {appended, type Cursor} from './cursor.js'
+import {foreignStatements} from './heads.js'
 import {heightOf} from './heights.js'
 import {parsePattern} from './patterns.js'
-import {T} from './token.js'
+import {isName, T} from './token.js'
 import {parseType} from './types.js'
 
 /** block = "{" { stmt } "}" ; */
@@ -78,8 +79,21 @@ function parseStatement(c: Cursor): Stmt {
       return {kind: 'loop', body, start, end: c.lastEnd}
     }
     default:
-      return parseLeave(c, statementEnds) ?? expressionStatement(c)
+      return parseLeave(c, statementEnds) ?? foreignStatement(c) ?? expressionStatement(c)
   }
+}
+
+/** Reports a statement of another language, and skips it: a word before a name, a string or a brace on its line. */
+function foreignStatement(c: Cursor): Stmt | undefined {
+  const hint = c.kind === T.lower ? foreignStatements.get(c.text()) : undefined
+  const next = c.peek(1)
+  const isStatement = isName(next) || next === T.string || next === T.braceOpen
+  if (hint === undefined || !isStatement || c.tokens.newlines[c.at + 1] === 1) return undefined
+  const {span} = c
+  c.report('parse.unexpected_token', span, `Expected a statement, found ${c.found()}.`, {hints: [hint]})
+  c.next()
+  c.skipToLineEnd()
+  return {kind: 'expr', value: {kind: 'missing', depth: 0, ...span}, ...span}
 }
 
 function letStatement(c: Cursor): Stmt {
