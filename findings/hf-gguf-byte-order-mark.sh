@@ -1,18 +1,15 @@
 #!/usr/bin/env bash
-# @huggingface/gguf reads the token U+FEFF of a vocabulary as an empty string, and a truncated file as a complete one.
+# @huggingface/gguf reads the token U+FEFF of a vocabulary as an empty string.
 #
-# Versions: @huggingface/gguf 0.4.6 on Node.js 20.
+# Version: @huggingface/gguf 0.4.6 on Node.js 20.
 #
 # Seen: `gguf` returns ["a", "", "b"] for the tokens "a", U+FEFF and "b". Vocabularies that contain the character as a token of
-# its own get a second empty token, and the names of tokens are no longer unique. Of a file that ends within its header,
-# `gguf` returns a tensor whose name consists of zeros, and no error.
+# its own get a second empty token, and the names of tokens are no longer unique.
 #
 # Cause: each string is decoded by `new TextDecoder().decode`, which drops a byte order mark at the start unless
-# `ignoreBOM` is set. The buffer grows in steps of 2 MB that are filled with zeros where the file has ended, and zeros are
-# valid lengths, types and offsets.
+# `ignoreBOM` is set.
 #
-# Consequence: programs that build a tokenizer from this metadata must read the tokens by other means, and programs that
-# check a download must compare its size first.
+# Consequence: a tokenizer that is built from this metadata differs from the one of the model. svc reads the tokens itself.
 set -euo pipefail
 
 folder=$(mktemp -d)
@@ -20,7 +17,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 npm install --no-audit --no-fund --loglevel error @huggingface/gguf@0.4.6
 
-cat >read.mjs <<'EOF'
+cat >read.mjs <<'END'
 import {writeFileSync} from 'node:fs'
 import {gguf} from '@huggingface/gguf'
 
@@ -35,13 +32,15 @@ const file = Buffer.concat([
   Buffer.alloc(64),
 ])
 
-writeFileSync('whole.gguf', file)
-const whole = await gguf('whole.gguf', {allowLocalFile: true})
-console.log('tokens', JSON.stringify(whole.metadata['tokenizer.ggml.tokens']))
-console.log('tensors', JSON.stringify(whole.tensorInfos.map(({name}) => name)))
-
-writeFileSync('cut.gguf', file.subarray(0, 100))
-const cut = await gguf('cut.gguf', {allowLocalFile: true})
-console.log('tensors of the first 100 bytes', JSON.stringify(cut.tensorInfos.map(({name}) => name)))
-EOF
-node read.mjs
+writeFileSync('tokens.gguf', file)
+const {metadata} = await gguf('tokens.gguf', {allowLocalFile: true})
+console.log(JSON.stringify(metadata['tokenizer.ggml.tokens']))
+END
+seen=$(node read.mjs)
+echo "Tokens: $seen"
+if [ "$seen" = '["a","","b"]' ]; then
+  echo 'As described.'
+else
+  echo 'Not as described.'
+  exit 1
+fi
