@@ -5,6 +5,7 @@ import {chat} from './chat.js'
 import {daemonSubmit} from './daemon-submit.js'
 import {delegation} from './delegation.js'
 import {generation} from './generation.js'
+import {ggufSpeed} from './gguf-speed.js'
 import {guide} from './guide.js'
 import {langHttp} from './lang/http.js'
 import {langLive} from './lang/live.js'
@@ -45,6 +46,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   llm,
   prompt,
   'llm-peers': llmPeers,
+  gguf: ggufSpeed,
   whisper,
   'long-recording': longRecording,
   'speech-stream': speechStream,
