@@ -4,7 +4,10 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {logger} from '../log/index.js'
 import type {ServerParts} from './server-parts.js'
 
-/** Time that running calls get to finish after the client has closed its output, ms. */
+/** Time that running calls get to answer after the client has closed its output, ms. A client that is gone ends it by a signal. */
+const answerMs = 30_000
+
+/** Time that cancelled calls get to end, ms. */
 const drainMs = 5000
 
 export interface StdioOptions {
@@ -36,7 +39,7 @@ export async function serveStdio(parts: ServerParts, {input, output, signal}: St
   signal.addEventListener('abort', end, {once: true})
   if (!signal.aborted && !ended.signal.aborted) await once(ended.signal, 'abort')
   state.gone.abort()
-  if (!signal.aborted) await withinTime(transport.answered(), drainMs, signal)
+  if (!signal.aborted) await withinTime(transport.answered(), answerMs, signal)
   await close()
   await withinTime(state.running.idle(), drainMs)
   input.destroy()

@@ -194,11 +194,8 @@ describe('svc orch', {concurrency: 2}, () => {
   for (const [args, needed] of [
     [['complete', '--help'], []],
     [['agent', 'spawn', '--help'], []],
-    [['agents'], ['better-sqlite3', 'pino']],
-    [
-      ['agent', 'spawn', 'anna'],
-      ['better-sqlite3', 'pino'],
-    ],
+    [['agents'], ['better-sqlite3']],
+    [['agent', 'spawn', 'anna'], ['better-sqlite3']],
   ] as const)
     it(`${args.join(' ')} loads ${needed.join(' and ') || 'nothing heavy'}`, async (t) => {
       const cwd = await temporaryFolder(t)
