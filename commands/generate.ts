@@ -94,9 +94,9 @@ On a terminal, what the model thinks is shown dim before the text. Elsewhere, --
   }
 
   async run(): Promise<void> {
-    const {stop = [], think} = this.flags
-    const {model: configured, maxTokens, temperature, topK, topP} = this.settings(engineSettings)
-    const seed = this.flags.seed ?? Math.floor(Math.random() * 2 ** 32)
+    const {think} = this.flags
+    const {model: configured, ...settings} = this.settings(engineSettings)
+    const chosen = await this.chosenDefaults()
     const prompt = await this.#prompt()
     const format = await readReplyFormat(this.flags, this.signal)
     const tools = await readTools(this.flags, this.signal)
@@ -108,16 +108,17 @@ On a terminal, what the model thinks is shown dim before the text. Elsewhere, --
       notice,
     )
 
-    const {defaultSampling} = await import('../src/sampling/index.js')
-    const {thinkingOf} = await import('../src/llm/index.js')
+    const {declaredRequest, mergeDefaults, thinkingOf, withDefaults} = await import('../src/llm/index.js')
     const engine = await this.loadModel(model)
     try {
       const {thinking, variables} = thinkingOf(engine.description, think)
+      const defaults = mergeDefaults(chosen, engine.description.defaults)
       const request: GenerateRequest = {
-        prompt: prompt.kind === 'chat' && variables !== undefined ? {...prompt, variables} : prompt,
-        maxTokens,
-        stop,
-        sampling: {...defaultSampling, temperature, topK, topP, seed},
+        ...declaredRequest(defaults, settings),
+        prompt: withDefaults(
+          prompt.kind === 'chat' && variables !== undefined ? {...prompt, variables} : prompt,
+          defaults,
+        ),
         ...(thinking === undefined ? {} : {thinking}),
         ...(format === undefined ? {} : {format}),
         ...(tools === undefined ? {} : {tools}),
@@ -128,7 +129,7 @@ On a terminal, what the model thinks is shown dim before the text. Elsewhere, --
         text,
         ...(thoughts === '' ? {} : {thinking: thoughts}),
         ...(calls.length === 0 ? {} : {tool_calls: calls}),
-        seed,
+        seed: request.sampling.seed,
         ...replyStats(engine, summary, firstTokenMs),
       }
       await this.output.result(result, () => {
@@ -142,7 +143,7 @@ On a terminal, what the model thinks is shown dim before the text. Elsewhere, --
   }
 
   async #prompt(): Promise<Prompt> {
-    const {raw, suffix = '', system, schema, grammar, tools} = this.flags
+    const {raw, suffix = '', schema, grammar, tools} = this.flags
     const files = [schema, grammar, tools].filter((file) => file === '-')
     if (files.length > (this.args.prompt === '-' ? 0 : 1)) throw new SvcError('stdin_used_twice', {})
     const text = this.args.prompt === '-' ? await readTextInput(this.signal) : this.args.prompt
@@ -150,8 +151,7 @@ On a terminal, what the model thinks is shown dim before the text. Elsewhere, --
     if (text === undefined) return {kind: 'beginning'}
     if (raw) return {kind: 'raw', text}
     if (suffix !== '') return {kind: 'insertion', text, suffix}
-    const opening = system === undefined ? [] : [{role: 'system', content: system} as const]
-    return {kind: 'chat', messages: [...opening, {role: 'user', content: text}], overflow: 'refuse'}
+    return {kind: 'chat', messages: [{role: 'user', content: text}], overflow: 'refuse'}
   }
 
   async #print(engine: Engine, request: GenerateRequest): Promise<Generated> {

@@ -6,6 +6,7 @@ import type {ChatModel, Conversation, Piece} from '../src/chat/index.js'
 import {
   askTerminal,
   chooseLanguageModel,
+  chosenDefaults,
   formatStats,
   holdChat,
   inGroup,
@@ -19,7 +20,7 @@ import {
   settingFlags,
   ThinkingText,
 } from '../src/cli/index.js'
-import {engineSettings, hubSettings, resolveSettings, serveSettings} from '../src/config/index.js'
+import {engineSettings, hubSettings, serveSettings} from '../src/config/index.js'
 import type {RunV1} from '../src/contracts/index.js'
 import {counted, SvcError} from '../src/errors/index.js'
 import type {Engine} from '../src/llm/index.js'
@@ -97,12 +98,13 @@ With --server, a server that is running generates the replies, and flags of the 
       ...(format === undefined ? {} : {format: await readFormat(format)}),
       ...(think === undefined ? {} : {think}),
     }
+    const parameters = await this.#parameters()
     const model = this.flags.server === undefined ? await this.#loadChat() : await this.#connect(this.flags.server)
     try {
       const empty: Conversation = {
         model: this.args.model ?? model.name,
         messages: [],
-        parameters: this.#parameters(),
+        parameters,
         ...options,
       }
       const conversation = withSystemMessage(empty, system)
@@ -125,19 +127,22 @@ With --server, a server that is running generates the replies, and flags of the 
   }
 
   /** The parameters that flags set, by the names of the Ollama API. */
-  #parameters(): Conversation['parameters'] {
+  async #parameters(): Promise<Conversation['parameters']> {
     const flags = this.flags as typeof this.flags & Readonly<Record<string, number | undefined>>
-    const parameters = {
+    const settings = {
       temperature: flags.temperature,
-      top_k: flags['top-k'],
-      top_p: flags['top-p'],
-      seed: flags.seed,
-      num_predict: flags['max-tokens'],
-      // A model in this process is loaded with it.
-      num_ctx: flags.server === undefined ? undefined : flags['num-ctx'] || undefined,
-      stop: flags.stop,
+      topK: flags['top-k'],
+      topP: flags['top-p'],
+      maxTokens: flags['max-tokens'],
     }
-    return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined))
+    const {parameters, stop} = await chosenDefaults(flags, settings)
+    // A model in this process is loaded with it.
+    const contextLength = flags.server === undefined ? 0 : flags['num-ctx']
+    return {
+      ...parameters,
+      ...(stop === undefined ? {} : {stop: [...stop]}),
+      ...(contextLength ? {num_ctx: contextLength} : {}),
+    }
   }
 
   async #connect(url: string): Promise<ChatModel> {
@@ -159,20 +164,14 @@ With --server, a server that is running generates the replies, and flags of the 
       this.output.notice(
         `notice: ${description.name} has no chat template; it continues the conversation as plain text.`,
       )
-    const {temperature, topK, topP} = this.settings(engineSettings)
+    const {maxTokens: _, ...settings} = this.settings(engineSettings)
     try {
-      return localModel(engine, {sampling: {temperature, topK, topP}, maxTokens: this.#maxTokens()})
+      const {system: __, ...chosen} = await this.chosenDefaults()
+      return localModel(engine, chosen, settings)
     } catch (error) {
       await engine.close()
       throw error
     }
-  }
-
-  /** The maximum number of tokens, unless it is only the default of other commands. */
-  #maxTokens(): number | undefined {
-    const {settings} = resolveSettings(engineSettings, this.settingSources(engineSettings))
-    const {origin, value} = settings.find(({setting}) => setting === engineSettings.rows.maxTokens) ?? {}
-    return origin?.source === 'default' ? undefined : (value as number)
   }
 
   /** The model of the command, which is downloaded if it is not on this machine. */

@@ -1,8 +1,10 @@
+import {resolve} from 'node:path'
 import {Flags} from '@oclif/core'
 import {
   baseFlags,
   chatFlags,
   chooseLanguageModel,
+  chosenDefaults,
   formatModel,
   ignoreConfigKeyFlag,
   inGroup,
@@ -14,15 +16,16 @@ import {
 } from '../src/cli/index.js'
 import {
   engineSettings,
-  hubSettings,
   type SettingSources,
   type SettingTable,
   serveSettings,
   speechServerSettings,
 } from '../src/config/index.js'
 import {SvcError} from '../src/errors/index.js'
-import type {InferenceServer, ServerOptions} from '../src/serve/index.js'
+import {isFolder} from '../src/files/index.js'
+import type {DownloadProgress, InferenceServer, ModelManagement, ServerOptions} from '../src/serve/index.js'
 import type {SpeechService} from '../src/speech/index.js'
+import type {ModelDefaults, PullProgress} from '../src/weights/index.js'
 
 /** Time that running replies have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
@@ -34,6 +37,10 @@ export default class Serve extends SpeechCommand<typeof Serve> {
 manifest. A model directory contains a complete model, and so does a GGUF file. No export or conversion is needed. Without --model, the only model
 in models/, runs/ and the local Hugging Face cache is served; if there is none, the included guide.
 
+With --models, every subdirectory and GGUF file of a directory is a model, and so is every downloaded model with --models pulled.
+They are loaded when a request names them. When their memory exceeds --memory-limit, the least recently used ones are unloaded, after
+their running replies. svc ps lists the loaded models, and svc stop unloads one.
+
 Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the
 OpenAI API. Concurrent requests are batched. With --speech-model, also implements the transcription and translation
 routes of the OpenAI API; they use the settings under [speech] and the SVC_SPEECH_ variables. Listens on the loopback
@@ -41,6 +48,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   static override examples = [
     '<%= config.bin %> <%= command.id %> --model ./runs/r7',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --model-name my-model --port 0 --json',
+    '<%= config.bin %> <%= command.id %> --models ./runs,pulled --memory-limit 8000',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --speech-model openai/whisper-base',
     'curl -s http://127.0.0.1:11435/api/generate -d \'{"prompt": "Hello", "stream": false}\'',
   ]
@@ -48,7 +56,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     ...inGroup('model', {
       ...settingFlags(engineSettings, 'model'),
       'model-name': Flags.string({
-        description: 'Model name that clients see. (default: last component of the path)',
+        description: 'Name of --model that clients see. (default: last component of the path)',
       }),
       ...baseFlags,
       'speech-model': Flags.string({
@@ -88,11 +96,11 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
 
   async #serve(routes: Pick<ServerOptions, 'mount' | 'otherModels'>): Promise<void> {
     const server = await this.#start(routes)
-    const {baseUrl, model, device, trained, unprotected} = server
+    const {baseUrl, model, device, unprotected} = server
     const speech = (await routes.otherModels?.())?.[0]?.id
-    if (!trained && !this.flags['no-adapter'])
+    if (model?.trained === false && !this.flags['no-adapter'])
       this.output.notice('notice: The model has no adapter; serving the base model.')
-    if (model.templateError !== undefined)
+    if (model?.templateError !== undefined)
       this.output.notice(`warning: ${SvcError.fromRecord(model.templateError).message} Only raw prompts are served.`)
     if (unprotected)
       this.output.notice(
@@ -103,12 +111,14 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       event: 'ready',
       base_url: baseUrl,
       pid: process.pid,
-      model: model.name,
+      ...(model === undefined ? {} : {model: model.name}),
       device,
       ...(speech === undefined ? {} : {speech_model: speech}),
     })
-    const names = speech === undefined ? model.name : `${model.name} and ${speech}`
-    this.output.notice(`Listening on ${baseUrl}, serving ${names} on ${device}.`)
+    const {models} = this.settings(serveSettings)
+    const names = [model?.name, ...(models.length === 0 ? [] : [`the models of ${models.join(', ')}`]), speech]
+    const served = names.filter((name) => name !== undefined).join(' and ')
+    this.output.notice(`Listening on ${baseUrl}, serving ${served} on ${device}.`)
     await aborted(this.signal)
     await server.close(drainMs)
   }
@@ -168,22 +178,83 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       this.output.notice(formatModel(facts, process.stderr.columns).trimEnd())
   }
 
+  /** What the user has chosen, which precedes the defaults of the models. */
+  async #chosenDefaults(): Promise<ModelDefaults> {
+    const {topK: _, topP: __, ...settings} = this.chosenSettings(engineSettings)
+    return chosenDefaults(this.flags, settings)
+  }
+
+  /** @throws directory_not_found, usage */
+  async #requireFolders(models: readonly string[], manageModels: boolean): Promise<void> {
+    if (models.length > 0 && this.flags['model-name'] !== undefined)
+      throw new SvcError('usage', {reason: '--model-name names only one model, and --models serves several.'})
+    for (const folder of models)
+      if (folder !== 'pulled' && !(await isFolder(folder)))
+        throw new SvcError('directory_not_found', {path: resolve(folder)})
+    const {isExposed} = await import('../src/net/index.js')
+    if (!manageModels) return
+    if (!models.includes('pulled'))
+      throw new SvcError('usage', {
+        reason: '--manage-models requires --models pulled: clients could not use what they download.',
+      })
+    const {host} = this.settings(serveSettings)
+    if (isExposed(host, this.#apiKey !== undefined))
+      throw new SvcError('serve_unprotected', {host, variable: this.flags['api-key-env']})
+  }
+
+  /** Downloads and deletes models for clients. */
+  async #management(): Promise<ModelManagement> {
+    const {pullModel, removeCachedModel} = await import('../src/weights/index.js')
+    const options = await this.hubOptions(() => undefined)
+    return {
+      pull: async (name, onProgress, signal) => {
+        await this.pullNamed(name, {
+          download: (id, revision, select) =>
+            pullModel(id, revision, {...options, select, signal, onProgress: asDownload(onProgress)}),
+        })
+      },
+      remove: async (name, isUsed) => {
+        const model = await this.findDownloaded(name)
+        if (isUsed(model.path)) throw new SvcError('model_in_use', {model: name, users: 'this server'})
+        await removeCachedModel(model, options.cacheFolder)
+      },
+    }
+  }
+
   async #start(routes: Pick<ServerOptions, 'mount' | 'otherModels'>): Promise<InferenceServer> {
-    const {host, port, keepAlive, parallel, queue, prefixCache, prefixFiles, ...serve} = this.settings(serveSettings)
-    const {model: configured, topK: _, topP: __, ...engine} = this.settings(engineSettings)
-    const cacheFolder = this.settings(hubSettings).hubCache
+    const {
+      host,
+      port,
+      keepAlive,
+      parallel,
+      queue,
+      prefixCache,
+      prefixFiles,
+      models,
+      memoryLimit,
+      manageModels,
+      ...serve
+    } = this.settings(serveSettings)
+    const {model: configured, topK: _, topP: __, maxTokens, temperature, ...engine} = this.settings(engineSettings)
+    const cacheFolder = await this.cacheFolder()
+    await this.#requireFolders(models, manageModels)
+    const {findNamedModels} = await import('../src/llm/index.js')
     const options = {
       ...routes,
       ...serve,
       ...engine,
       address: {host, port},
       apiKey: this.#apiKey,
-      name: this.flags['model-name']?.trim() || undefined,
+      servesOthers: models.length > 0,
+      findModels: () => findNamedModels(models, cacheFolder),
+      memoryLimit: memoryLimit === 0 ? await availableMemory(models) : memoryLimit * 1_000_000,
+      management: manageModels ? await this.#management() : undefined,
+      fallback: {maxTokens, temperature},
+      defaults: await this.#chosenDefaults(),
       cacheFolder,
       base: this.flags.base,
       baseOnly: this.flags['no-adapter'],
       chatTemplate: this.flags['chat-template'],
-      system: this.flags.system,
       ignoreEvalGate: this.flags['ignore-eval-gate'],
       ignoreConfigKeys: this.flags['ignore-config-key'],
       slots: parallel,
@@ -196,21 +267,39 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       onProgress: showQuantising,
     }
     const notice = (text: string) => this.output.notice(text)
-    const model = await chooseLanguageModel(configured, this.workspace.root, cacheFolder, notice)
+    const model =
+      configured === undefined && models.length > 0
+        ? undefined
+        : await chooseLanguageModel(configured, this.workspace.root, cacheFolder, notice)
+    const first = model === undefined ? undefined : {path: model, name: this.flags['model-name']?.trim() || undefined}
     const {startServer} = await import('../src/serve/index.js')
     try {
-      return await withProgress('Loading the model', !this.flags.quiet, () => startServer(model, options, this.signal))
+      return await withProgress('Loading the model', !this.flags.quiet && model !== undefined, () =>
+        startServer({...options, first}, this.signal),
+      )
     } catch (error) {
-      if (isModelError(error))
+      if (model !== undefined && isModelError(error))
         await this.#explainRefusal(model, {cacheFolder, base: options.base, ignoreConfigKeys: options.ignoreConfigKeys})
       throw error
     }
   }
 }
 
+/** Memory for the models of `--models`; a model of its own is loaded whatever its size is. */
+async function availableMemory(models: readonly string[]): Promise<number> {
+  if (models.length === 0) return Infinity
+  const {obtainableMemory} = await import('../src/onnx/index.js')
+  return obtainableMemory()
+}
+
 /** Whether the files of the model are the reason. */
 const isModelError = (error: unknown): boolean =>
   error instanceof SvcError && /^(model|tensor|tokenizer|adapter|safetensors|shard|chat_template)_/.test(error.code)
+
+const asDownload =
+  (onProgress: (progress: DownloadProgress) => void) =>
+  ({file, digest, fileBytes, fileTotal}: PullProgress): void =>
+    onProgress({file, digest, completedBytes: fileBytes, totalBytes: fileTotal})
 
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {

@@ -4,6 +4,6 @@
  */
 export type {ChatModel, Piece, ReplyEnd} from './chat-model.js'
 export {type Conversation, withSystemMessage, withTurn} from './conversation.js'
-export {type ChatDefaults, localModel} from './local-model.js'
+export {localModel} from './local-model.js'
 export {remoteModel} from './remote-model.js'
 export {isSlashCommand, readFormat, runSlashCommand} from './slash-commands.js'

@@ -1,22 +1,28 @@
 import {counted, SvcError} from '../errors/index.js'
-import {type Engine, type GenerateRequest, type Prompt, thinkingOf} from '../llm/index.js'
-import {defaultSampling, type SamplingOptions} from '../sampling/index.js'
+import {
+  declaredRequest,
+  type Engine,
+  type GenerateRequest,
+  mergeDefaults,
+  type Prompt,
+  thinkingOf,
+  withDefaults,
+} from '../llm/index.js'
+import type {ModelDefaults} from '../weights/index.js'
 import type {ChatModel} from './chat-model.js'
 import type {Conversation} from './conversation.js'
 
-/** What is used unless a conversation has the parameter. */
-export interface ChatDefaults {
-  sampling: Pick<SamplingOptions, 'temperature' | 'topK' | 'topP'>
-  /** Undefined: until the context is full. */
-  maxTokens: number | undefined
-}
+type Fallback = Parameters<typeof declaredRequest>[1]
 
 /**
  * A model in this process. Without a chat template, it continues the conversation as plain text.
+ * @param chosen what the user has chosen; it precedes the defaults of the model, and the parameters of a conversation precede both
+ * @param fallback of parameters that nothing declares
  * @throws chat_template_failed
  */
-export function localModel(engine: Engine, defaults: ChatDefaults): ChatModel {
+export function localModel(engine: Engine, chosen: ModelDefaults, fallback: Fallback): ChatModel {
   const {description} = engine
+  const defaults = mergeDefaults(chosen, description.defaults)
   if (description.templateError !== undefined) throw SvcError.fromRecord(description.templateError)
   return {
     name: description.name,
@@ -29,7 +35,10 @@ export function localModel(engine: Engine, defaults: ChatDefaults): ChatModel {
       ['thinking', description.abilities.thinking ? 'yes' : 'no'],
     ],
     async reply(conversation, question, print, signal) {
-      for await (const event of engine.generate(requestOf(engine, defaults, conversation, question), signal)) {
+      for await (const event of engine.generate(
+        requestOf(engine, defaults, fallback, conversation, question),
+        signal,
+      )) {
         if (event.type === 'thinking' || event.type === 'text') await print({event: event.type, text: event.text})
         if (event.type !== 'done') continue
         const {finishReason, promptTokens, completionTokens} = event
@@ -49,12 +58,13 @@ export function localModel(engine: Engine, defaults: ChatDefaults): ChatModel {
 /** @throws thinking_unsupported */
 function requestOf(
   engine: Engine,
-  {sampling, maxTokens}: ChatDefaults,
+  defaults: ModelDefaults,
+  fallback: Fallback,
   conversation: Conversation,
   question: string,
 ): GenerateRequest {
-  const {think, format, parameters} = conversation
-  const {num_predict: longest, num_ctx: contextLength} = parameters
+  const {think, format} = conversation
+  const {num_ctx: contextLength, stop = defaults.stop ?? [], ...parameters} = conversation.parameters
   const {thinking, variables} = thinkingOf(engine.description, think)
   const messages = [...conversation.messages, {role: 'user' as const, content: question}].map(
     ({thinking: thoughts, ...message}) => ({
@@ -64,25 +74,10 @@ function requestOf(
   )
   const prompt: Prompt = {kind: 'chat', messages, overflow: 'drop_oldest', ...(variables && {variables})}
   return {
-    prompt,
-    maxTokens: longest === undefined ? maxTokens : longest === -1 ? undefined : longest,
-    stop: parameters.stop ?? [],
-    sampling: samplingOf(sampling, parameters),
+    ...declaredRequest({stop, parameters: {...defaults.parameters, ...parameters}}, fallback),
+    prompt: withDefaults(prompt, defaults),
     ...(contextLength === undefined ? {} : {contextLength}),
     ...(thinking === undefined ? {} : {thinking}),
     ...(format === undefined ? {} : {format: format === 'json' ? {kind: 'json'} : {kind: 'schema', schema: format}}),
   }
 }
-
-const samplingOf = (sampling: ChatDefaults['sampling'], parameters: Conversation['parameters']): SamplingOptions => ({
-  temperature: parameters.temperature ?? sampling.temperature,
-  topK: parameters.top_k ?? sampling.topK,
-  topP: parameters.top_p ?? sampling.topP,
-  minP: parameters.min_p ?? defaultSampling.minP,
-  seed: parameters.seed ?? Math.floor(Math.random() * 2 ** 32),
-  repeatPenalty: parameters.repeat_penalty ?? defaultSampling.repeatPenalty,
-  repeatLastN: parameters.repeat_last_n ?? defaultSampling.repeatLastN,
-  presencePenalty: parameters.presence_penalty ?? defaultSampling.presencePenalty,
-  frequencyPenalty: parameters.frequency_penalty ?? defaultSampling.frequencyPenalty,
-  logitBias: defaultSampling.logitBias,
-})

@@ -77,7 +77,6 @@ const synonyms: Readonly<Record<string, string>> = {
   logs: 'orch events',
   ls: 'list',
   models: 'list',
-  ps: 'orch status',
   remove: 'rm',
   run: 'orch submit',
   status: 'orch status',

@@ -141,6 +141,13 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     return values
   }
 
+  /** Those values of a table that a flag, the environment or a file has, without defaults. */
+  protected chosenSettings<R extends SettingRows>(table: SettingTable<R>): Partial<SettingValues<R>> {
+    const {values, settings} = resolveSettings(table, this.settingSources(table))
+    const names = Object.keys(table.rows).filter((_, i) => settings[i]?.origin.source !== 'default')
+    return Object.fromEntries(names.map((name) => [name, values[name]])) as Partial<SettingValues<R>>
+  }
+
   protected settingSources(table?: SettingTable): SettingSources {
     const parsed = this.flags as Readonly<Record<string, unknown>>
     const flags = Object.entries(table?.rows ?? {}).flatMap(([name, {flag}]) =>

@@ -18,6 +18,8 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
       'run',
       'generate',
       'serve',
+      'ps',
+      'stop',
       'pull',
       'list',
       'show',

@@ -76,11 +76,16 @@ export abstract class HubCommand<T extends typeof Command = typeof Command> exte
    * Downloads a language or speech model; its `config.json` decides which files it needs, before any are stored.
    * @param name `owner/name[:FILE][@revision]`, or a short name of a Whisper model
    * @param only language models, or models of any kind
+   * @param download default: with progress on standard error
    * @throws what `confirm` throws; model_family_unknown, model_format_unsupported, hub_file_unknown; what `pullModel` throws
    */
   protected async pullNamed(
     name: string,
-    {only, confirm}: {only?: 'language'; confirm?: Confirm} = {},
+    {
+      only,
+      confirm,
+      download = (...model) => this.download(...model),
+    }: {only?: 'language'; confirm?: Confirm; download?: HubCommand['download']} = {},
   ): Promise<DownloadedModel> {
     const {isLanguageModel, languageModelTypes} = await import('../llm/index.js')
     const {isSpeechModel, speechModelId, speechModelTypes} = await import('../speech/index.js')
@@ -89,7 +94,7 @@ export abstract class HubCommand<T extends typeof Command = typeof Command> exte
     const {file, revision = defaultRevision, ...typed} = parseModelName(name)
     const id = speechModelId(typed.id)
     if (file !== undefined) {
-      const pulled = await this.download(id, revision, oneFile(id, file), confirm)
+      const pulled = await download(id, revision, oneFile(id, file), confirm)
       return {...pulled, kind: 'file', path: join(pulled.folder, file)}
     }
     const select: PullOptions['select'] = async (names, readConfig) => {
@@ -102,7 +107,7 @@ export abstract class HubCommand<T extends typeof Command = typeof Command> exte
       const known = [...languageModelTypes, ...(only === undefined ? speechModelTypes : [])]
       throw new SvcError('model_family_unknown', {file: `config.json of ${id}`, family: String(type), known})
     }
-    const pulled = await this.download(id, revision, select, confirm)
+    const pulled = await download(id, revision, select, confirm)
     return {...pulled, kind: await modelKind(pulled.folder), path: pulled.folder}
   }
 

@@ -76,9 +76,11 @@ export {formatModel, languageModelFacts} from './model-facts.js'
 export {
   baseFlags,
   chatFlags,
+  chosenDefaults,
   ignoreConfigKeyFlag,
   installedModelArg,
   modelFlag,
+  serverFlag,
   withoutBaseSwitch,
 } from './model-flag.js'
 export {formatModels, listModels} from './model-list.js'

@@ -4,7 +4,7 @@ import {engineSettings, hubSettings} from '../config/index.js'
 import type {Engine, EngineOptions} from '../llm/index.js'
 import {inGroup} from './flag-groups.js'
 import {HubCommand} from './hub-command.js'
-import {baseFlags, chatFlags, ignoreConfigKeyFlag} from './model-flag.js'
+import {baseFlags, chatFlags, chosenDefaults, ignoreConfigKeyFlag} from './model-flag.js'
 import {showQuantising, withProgress} from './progress.js'
 import {thinkingFlags} from './thinking-text.js'
 
@@ -32,6 +32,10 @@ export const replyFlags = {
 
 type ReplyFlags = {
   quiet: boolean
+  system: string | undefined
+  set: string[] | undefined
+  seed: number | undefined
+  stop: string[] | undefined
   base: string | undefined
   'no-adapter': boolean
   'chat-template': string | undefined
@@ -61,5 +65,10 @@ export abstract class LanguageModelCommand<T extends typeof Command = typeof Com
       signal: this.signal,
     }
     return withProgress('Loading the model', !flags.quiet, () => startEngine(model, choices))
+  }
+
+  /** What the user has chosen, by flags and settings. It precedes the defaults of the model. @throws flag_value, usage */
+  protected chosenDefaults(): ReturnType<typeof chosenDefaults> {
+    return chosenDefaults(this.flags as unknown as ReplyFlags, this.chosenSettings(engineSettings))
   }
 }

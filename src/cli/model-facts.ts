@@ -3,6 +3,7 @@ import {join} from 'node:path'
 import type {ShowV1} from '../contracts/index.js'
 import {counted, type SvcError} from '../errors/index.js'
 import {isFolder} from '../files/index.js'
+import type {ModelDefaults} from '../weights/index.js'
 import {modelKind} from './model-kind.js'
 import {megabytes} from './progress.js'
 import {formatFacts} from './table.js'
@@ -45,8 +46,21 @@ export async function languageModelFacts(
     precisions: found.precisions,
     precision: found.precision ?? null,
     license: found.license ?? null,
+    ...declaredDefaults(found.defaults),
     problems: found.problems.map((problem) => asProblem(problem)),
   }
+}
+
+function declaredDefaults(defaults: ModelDefaults | undefined): Pick<ShowV1, 'defaults'> {
+  const {system, template, stop, messages, parameters = {}} = defaults ?? {}
+  const found = {
+    ...(system === undefined ? {} : {system}),
+    ...(template === undefined ? {} : {template}),
+    ...(stop === undefined ? {} : {stop: [...stop]}),
+    ...(messages === undefined ? {} : {messages: messages.length}),
+    parameters: {...parameters},
+  }
+  return Object.keys(found).length === 1 && Object.keys(parameters).length === 0 ? {} : {defaults: found}
 }
 
 /** Whether a directory has no model of a kind that svc knows; what it lacks is found as for a language model. */
@@ -106,6 +120,7 @@ export function formatModel(model: ShowV1, width?: number): string {
     ['memory', most.length === 0 ? null : most.join(', ')],
     ['precision', used === undefined ? (most.length === 0 ? null : 'none fits this machine') : used.precision],
     ['capabilities', capabilities.join(', ') || null],
+    ['defaults', defaultsText(model)],
     ['licence', model.license],
     ['path', model.path],
     ['result', problems.length === 0 ? null : 'cannot be run'],
@@ -125,6 +140,20 @@ function errorsText(types: Types): string | null {
     error === null ? [] : [`${type} ${(100 * error).toFixed(1)} %`],
   )
   return errors.join(', ') || null
+}
+
+/** `temperature 0.6, top_p 0.9, stop "END", a system message` */
+function defaultsText({defaults}: ShowV1): string | null {
+  if (defaults === undefined) return null
+  const {system, template, stop = [], messages = 0, parameters} = defaults
+  const parts = [
+    ...Object.entries(parameters).map(([name, value]) => `${name} ${value}`),
+    ...stop.map((text) => `stop ${JSON.stringify(text)}`),
+    ...(system === undefined ? [] : ['a system message']),
+    ...(messages === 0 ? [] : [counted(messages, 'message')]),
+    ...(template === undefined ? [] : [`the chat template ${template}`]),
+  ]
+  return parts.join(', ')
 }
 
 /** `494.0 million`, `1.54 billion` */

@@ -1,4 +1,6 @@
 import {Args, Flags} from '@oclif/core'
+import {SvcError} from '../errors/index.js'
+import type {ModelDefaults} from '../weights/index.js'
 import {inGroup} from './flag-groups.js'
 
 /** The language model of a command that has no default. */
@@ -46,6 +48,12 @@ export function withoutBaseSwitch(argv: readonly string[]): string[] {
   })
 }
 
+/** The inference server of a command. */
+export const serverFlag = Flags.string({
+  description: 'Base URL of the inference server. (default: SVC_INFERENCE_URL, or http://127.0.0.1:11435)',
+  helpValue: 'URL',
+})
+
 /** How conversations are formatted. */
 export const chatFlags = inGroup('generation', {
   'chat-template': Flags.string({
@@ -56,4 +64,55 @@ export const chatFlags = inGroup('generation', {
     description: 'System message of conversations without one.',
     helpValue: 'TEXT',
   }),
+  set: Flags.string({
+    description: 'Parameter of replies, such as top_p=0.8 or stop=END; may be repeated.',
+    helpValue: 'KEY=VALUE',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
 })
+
+interface ChosenFlags {
+  system?: string | undefined
+  set?: readonly string[] | undefined
+  seed?: number | undefined
+  stop?: readonly string[] | undefined
+}
+
+type ChosenSettings = Partial<Record<'temperature' | 'topK' | 'topP' | 'maxTokens', number | undefined>>
+
+/**
+ * What a user has chosen, which precedes the defaults of the model: `--seed` and `--stop`, then `--set`, then other settings.
+ * @param settings only those that are not defaults
+ * @throws flag_value, usage
+ */
+export async function chosenDefaults(
+  {system, set = [], seed, stop}: ChosenFlags,
+  {temperature, topK, topP, maxTokens}: ChosenSettings,
+): Promise<Pick<ModelDefaults, 'system' | 'stop' | 'parameters'>> {
+  const {parameterFault} = await import('../llm/index.js')
+  const words = set.map((word): [name: string, value: string] => {
+    const at = word.indexOf('=')
+    if (at < 1) throw new SvcError('flag_value', {flag: '--set', value: word, expected: 'KEY=VALUE'})
+    return [word.slice(0, at), word.slice(at + 1)]
+  })
+  const stops = stop ?? words.filter(([name]) => name === 'stop').map(([, value]) => value)
+  const parameters = words.filter(([name]) => name !== 'stop').map(([name, text]) => [name, numberOf(text)] as const)
+  for (const [name, value] of parameters) {
+    const reason = name === 'num_ctx' ? 'use --num-ctx for the context length' : parameterFault(name, value)
+    if (reason !== undefined) throw new SvcError('usage', {reason: `--set: ${reason}.`})
+  }
+  const named = {temperature, top_k: topK, top_p: topP, num_predict: maxTokens}
+  return {
+    ...(system === undefined ? {} : {system}),
+    ...(stops.length === 0 ? {} : {stop: stops}),
+    parameters: {
+      ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)),
+      ...Object.fromEntries(parameters),
+      ...(seed === undefined ? {} : {seed}),
+    },
+  }
+}
+
+const numberOf = (text: string): number | string =>
+  text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)

@@ -14,7 +14,7 @@ export {
 export {type EnvFile, envFileExposure} from './env-file.js'
 export {type EnvLine, parseEnvLines} from './env-lines.js'
 export {meshEnvPath, readMeshEnv} from './env-mesh.js'
-export {type ConfigFile, readConfigFile, readUserConfig} from './file.js'
+export {type ConfigFile, readConfigFile, readToml, readUserConfig} from './file.js'
 export {
   checkValues,
   type Origin,

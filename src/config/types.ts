@@ -216,6 +216,13 @@ export const list = (): SettingType<readonly string[]> => ({
   format: (items) => items.join(','),
 })
 
+/** A list of directories, in which `pulled` stands for the downloaded models. */
+export const modelFolders = (): SettingType<readonly string[]> => ({
+  ...list(),
+  expected: 'a list of directories, or pulled',
+  anchor: (items, folder) => items.map((item) => (item === 'pulled' ? item : resolve(folder, item))),
+})
+
 /** `*`, `null`, or an origin without a path, in which `*` stands for any characters. */
 const originForm = /^(\*|null|[a-z][a-z\d+.-]*:\/\/[^/\s]+)$/
 

@@ -96,15 +96,15 @@ export interface ConversationV1 {
 export interface Parameters {
   /** Sampling temperature; 0 always picks the most likely token. */
   temperature?: number
-  /** Number of most likely tokens to sample from; 0 is all. */
+  /** Number of most likely tokens to sample from; below 1 is all. */
   top_k?: number
   /** Total probability of the tokens to sample from. */
   top_p?: number
   /** Minimum probability relative to the most likely token; 0 is off. */
   min_p?: number
-  /** Sampling seed. */
+  /** Sampling seed; -1 is a random one. */
   seed?: number
-  /** Maximum tokens of a reply; -1 is until the context is full. */
+  /** Maximum tokens of a reply; below 0 is until the context is full, 0 is the default. */
   num_predict?: number
   /** Maximum tokens of conversation and reply, at most the loaded context. */
   num_ctx?: number
@@ -640,6 +640,42 @@ export interface ListV1 {
   }[]
 }
 
+/** Result of svc ps --json. */
+export interface PsV1 {
+  /** Base URL of the server. */
+  server: string
+  models: {
+    /** Name that requests must use. */
+    name: string
+    /** Approximate memory. */
+    memory_bytes: number | null
+    /** Tokens. */
+    context_length: number | null
+    /** ISO 8601 time from which an idle model is unloaded; null if it stays loaded. */
+    unloads_at: string | null
+  }[]
+}
+
+/** Result of svc stop --json. */
+export interface StopV1 {
+  /** Base URL of the server. */
+  server: string
+  /** Name of the model, as it was given. */
+  model: string
+  /** unloading: when its running replies end. */
+  state: 'unloaded' | 'unloading' | 'not_loaded'
+}
+
+/** Result of svc model import --json. */
+export interface ModelImportV1 {
+  /** The written file. */
+  path: string
+  /** Directory or id of the model that gets other defaults. */
+  from: string
+  /** Parameters of the Modelfile that have no effect and were left out. */
+  ignored: string[]
+}
+
 /** Result of svc rm --json. */
 export interface RmV1 {
   /** Name of the deleted model. */
@@ -688,6 +724,17 @@ export interface ShowV1 {
   precision: 'f32' | 'w8' | 'w4' | null
   /** Licence in the model card, or first line of the licence file. */
   license: string | null
+  /** What replies get unless a request or a flag says otherwise; absent if the model declares nothing. */
+  defaults?: {
+    /** System message of conversations without one. */
+    system?: string
+    /** File with the chat template. */
+    template?: string
+    stop?: string[]
+    /** Number of messages before those of a conversation. */
+    messages?: number
+    parameters: {[k: string]: number}
+  }
   /** What prevents that the model is run. */
   problems: {code: string; message: string; remediation: string}[]
 }

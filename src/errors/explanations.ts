@@ -647,8 +647,32 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {file: 'examples.jsonl', line: 3, input: 'prompt'},
   ],
   model_not_served: [
-    'The server serves one model, and the request names another.',
+    'The request names a model that the server does not serve.',
     {model: 'giude', served: 'guide', suggestion: 'guide'},
+  ],
+  model_removed: [
+    'The directory of the model was deleted or renamed while the server was running.',
+    {model: 'guide', path: '/home/ann/runs/guide'},
+  ],
+  model_too_large: [
+    'The weights, the context and the saved prompts of the model need more memory than all models of the server may use.',
+    {model: 'large', bytes: 16_100_000_000, limit: 8_000_000_000},
+  ],
+  models_read_only: [
+    'Only a server that was started with --manage-models lets its clients download and delete models.',
+    {path: '/api/pull'},
+  ],
+  modelfile_invalid: [
+    'The Modelfile has an instruction or a value that svc cannot obey, so nothing was written.',
+    {file: 'Modelfile', line: 3, reason: 'PARAMETER top_p must be a number from 0 to 1, not 7'},
+  ],
+  model_defaults_exist: [
+    'The directory has defaults already, perhaps of an earlier import.',
+    {path: 'models/mario/svc.model.toml'},
+  ],
+  model_defaults_invalid: [
+    'The defaults of a model are TOML with the keys that the guide lists; what is not understood is not ignored.',
+    {file: 'runs/r7/svc.model.toml', reason: 'parameters: top_p must be a number from 0 to 1, not 7'},
   ],
   device_unavailable: [
     'The driver, library or execution provider of the device is not installed on this machine.',

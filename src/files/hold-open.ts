@@ -1,7 +1,7 @@
 import {closeSync, openSync} from 'node:fs'
 
-/** Descriptors of the paths that this process holds open. */
-const held = new Map<string, number>()
+/** Descriptors of the paths that this process holds open until it exits. */
+const held = new Map<string, () => void>()
 
 /**
  * Keeps a file or directory open until the process exits, however it does: other processes then see that it is in use. No
@@ -10,10 +10,18 @@ const held = new Map<string, number>()
  */
 export function holdOpen(path: string): void {
   const before = held.get(path)
+  const release = holdOpenFor(path)
+  if (release === undefined) return
+  held.set(path, release)
+  before?.()
+}
+
+/** The same until the returned function is called; undefined if the path cannot be opened. */
+export function holdOpenFor(path: string): (() => void) | undefined {
   try {
-    held.set(path, openSync(path, 'r'))
+    const descriptor = openSync(path, 'r')
+    return () => closeSync(descriptor)
   } catch {
-    return
+    return undefined
   }
-  if (before !== undefined) closeSync(before)
 }

@@ -7,7 +7,7 @@ export {placeFile, writeFault, writeFileAtomic, writeFileAtomicSync} from './ato
 export {containedOutput, containedPath, isWithin} from './containment.js'
 export {inexactNumber, parseExactJson, parseForeignJson} from './exact-json.js'
 export {writeGenerated} from './generated.js'
-export {holdOpen} from './hold-open.js'
+export {holdOpen, holdOpenFor} from './hold-open.js'
 export {linesOf} from './lines.js'
 export {holdLockFile, type LockHolder, lockFile, lockHolder, withLockFile} from './lock.js'
 export {checkOutputs, GrowingOutput, isFolder, type OutputRule, writeOutput} from './output.js'

@@ -18,6 +18,7 @@ export {
 export {contextLengthOf} from './context-length.js'
 export {type InferenceClient, type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
 export {generate} from './generation.js'
+export {type RunningModel, runningModels, unloadModel} from './loaded-models.js'
 export {probeEndpoint} from './probe.js'
 export {type InferenceProfile, isLocalServer} from './profile.js'
 export {type ModelEntry, modelRegistry} from './registry.js'

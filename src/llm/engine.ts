@@ -7,7 +7,7 @@ import {holdModel, type QuantizeProgress} from '../weights/index.js'
 import {type CounterName, EngineCounters} from './counters.js'
 import {EventQueue} from './event-queue.js'
 import {failure} from './failure.js'
-import type {LoadOptions} from './language-model.js'
+import type {LoadOptions} from './load-options.js'
 import type {ModelDescription} from './model-description.js'
 import {maxPromptBytes, withinBytes} from './prompt.js'
 import {type PromptThread, startPromptThread} from './prompt-thread.js'
@@ -40,12 +40,23 @@ export interface Engine {
  * Starts a worker thread with a model and another one with its tokenizer.
  * @throws what `loadLanguageModel` throws; the reason of the signal
  */
-export async function startEngine(
+export async function startEngine(model: string, options: EngineOptions): Promise<Engine> {
+  // The threads report what is wrong with the model.
+  const release = await holdModel(model, options).catch(() => () => undefined)
+  try {
+    return await startThreads(model, options, release)
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** @param release called when the engine is closed */
+async function startThreads(
   model: string,
   {log, signal, onProgress, ...options}: EngineOptions,
+  release: () => void,
 ): Promise<Engine> {
-  // The threads report what is wrong with the model.
-  await holdModel(model, options).catch(() => undefined)
   const counters = new EngineCounters()
   const start: WorkerStart = {model, options, log, counters: counters.memory}
   const program = new URL('./worker.js', import.meta.url)
@@ -85,6 +96,7 @@ export async function startEngine(
     async close() {
       ended.abort(new SvcError('interrupted', {}))
       await Promise.all([close(), encoder.close()])
+      release()
     },
   }
 }

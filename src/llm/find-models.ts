@@ -1,13 +1,17 @@
 import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
-import {join, relative, sep} from 'node:path'
+import {basename, join, relative, sep} from 'node:path'
 import {
   cachedModels,
   defaultRevision,
+  ggufModelName,
   ggufModels,
   hasAdapter,
   hasShards,
+  isGgufName,
+  listCachedModels,
   readJsonObject,
+  readModelFile,
   snapshotPlace,
 } from '../weights/index.js'
 import {isLanguageModel} from './families/index.js'
@@ -35,13 +39,51 @@ export async function findWorkspaceModels(root: string, cwd: string): Promise<st
   const files = (await Promise.all(places.map(ggufFiles))).flat()
   const folders = (await Promise.all(places.map(subfolders))).flat()
   const local = files.map((file) => asPath(relative(cwd, file)))
-  for (const folder of folders)
-    if ((await isRun(folder)) || (await isModel(folder))) local.push(asPath(relative(cwd, folder)))
+  for (const folder of folders) if (await isUsable(folder)) local.push(asPath(relative(cwd, folder)))
   return local.sort()
 }
 
 const ggufFiles = async (folder: string): Promise<string[]> =>
   ggufModels(await readdir(folder).catch(() => [])).map((name) => join(folder, name))
+
+/** A model of a server, which clients request by its name. */
+export interface NamedModel {
+  name: string
+  path: string
+  /** Whether it was downloaded, so that it can be deleted. */
+  isDownloaded: boolean
+}
+
+/** Stands for the downloaded models among the folders of `findNamedModels`. */
+const downloaded = 'pulled'
+
+/**
+ * The language models in folders, by the names of their subfolders or GGUF files, and those that were downloaded, by the names that
+ * `svc list` prints. Of several models with the same name, the first counts.
+ * @param sources folders, and `pulled` for the downloaded ones
+ */
+export async function findNamedModels(sources: readonly string[], cacheFolder: string): Promise<NamedModel[]> {
+  const found = new Map<string, NamedModel>()
+  for (const source of sources)
+    for (const model of source === downloaded ? await findDownloaded(cacheFolder) : await findIn(source))
+      if (!found.has(model.name)) found.set(model.name, model)
+  return [...found.values()]
+}
+
+async function findIn(folder: string): Promise<NamedModel[]> {
+  const models = (await ggufFiles(folder)).map((path) => ({name: ggufModelName(path), path, isDownloaded: false}))
+  for (const path of await subfolders(folder))
+    if (await isUsable(path)) models.push({name: basename(path), path, isDownloaded: false})
+  return models.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function findDownloaded(cacheFolder: string): Promise<NamedModel[]> {
+  const models: NamedModel[] = []
+  for (const {name, path, commit, file} of await listCachedModels(cacheFolder))
+    if (commit !== undefined && (file === undefined ? await isModel(path) : isGgufName(file)))
+      models.push({name, path, isDownloaded: true})
+  return models
+}
 
 const subfolders = async (folder: string): Promise<string[]> =>
   (await readdir(folder, {withFileTypes: true}).catch(() => []))
@@ -49,6 +91,15 @@ const subfolders = async (folder: string): Promise<string[]> =>
     .map(({name}) => join(folder, name))
 
 const isRun = (folder: string): Promise<boolean> => hasAdapter(folder).catch(() => false)
+
+const isUsable = async (folder: string): Promise<boolean> =>
+  (await isRun(folder)) || (await isVariant(folder)) || isModel(folder)
+
+/** Whether a directory gives another model other defaults. A file with a mistake counts, so that it is reported. */
+const isVariant = async (folder: string): Promise<boolean> => {
+  const {from} = await readModelFile(folder).catch(() => ({from: ''}))
+  return from !== undefined
+}
 
 const isDescribed = async (folder: string): Promise<boolean> =>
   isLanguageModel(await readJsonObject(join(folder, 'config.json')).catch(() => ({})))
@@ -62,7 +113,7 @@ const isOnlyGguf = async (folder: string): Promise<boolean> =>
 
 /** Whether a directory is that of a language model, even if its weights are missing. */
 export const isLanguageModelFolder = async (folder: string): Promise<boolean> =>
-  (await isRun(folder)) || (await isDescribed(folder)) || isOnlyGguf(folder)
+  (await isRun(folder)) || (await isVariant(folder)) || (await isDescribed(folder)) || isOnlyGguf(folder)
 
 /** A path that cannot be taken for an id. */
 const asPath = (path: string): string => (path.startsWith('..') ? path : `.${sep}${path}`)

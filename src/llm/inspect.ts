@@ -4,13 +4,12 @@ import {isErrorOf, SvcError} from '../errors/index.js'
 import {largestWeight, obtainableMemory} from '../onnx/index.js'
 import {
   elements,
-  hasNibbles,
   isBlockEntry,
+  type ModelDefaults,
   openRunDirectory,
   type RunDirectory,
   type RunLookup,
   roundingError,
-  type TensorEntry,
   type TensorMap,
 } from '../weights/index.js'
 import {abilitiesOf, capabilitiesOf} from './abilities.js'
@@ -18,7 +17,7 @@ import {buildDecoderGraph} from './decoder-graph.js'
 import {readDecoderSpec} from './families/index.js'
 import {describeModel} from './model-description.js'
 import {readModelText} from './model-text.js'
-import {choosePrecision, type Precision} from './precision.js'
+import {choosePrecision, memoryOf, type Precision, precisions} from './precision.js'
 import type {DecoderSpec} from './spec.js'
 
 /** What is known of a model before it is loaded. */
@@ -40,6 +39,8 @@ export interface Inspection {
   precisions: {precision: Precision; bytes: number; fits: boolean}[]
   /** What `auto` chooses; undefined if the weights do not fit with any precision. */
   precision: Precision | undefined
+  /** How it is used unless a request says otherwise. */
+  defaults: ModelDefaults | undefined
   /** Identifier of the licence in the model card, or the first line of the licence file. */
   license: string | undefined
   /** What prevents that it is loaded. */
@@ -53,19 +54,6 @@ export interface WeightType {
   bytes: number
   /** Relative error of rounding them to 8 bits, from a sample; undefined for types without matrices of layers. */
   roundingError: number | undefined
-}
-
-/** Bytes of memory per parameter. w4: 4 bits and a scale per 32, but 8 bits for the down projections and the head. */
-const parameterBytes: Readonly<Record<Precision, number>> = {f32: 4, w8: 1, w4: 0.75}
-
-/** The same of integers in GGUF files of more than 4 bits for w4: 8 bits, and a scale and an offset per 16 or 32. */
-const exactBytes = 1.25
-
-/** Approximate memory of weights, bytes. */
-function memoryOf(entries: readonly TensorEntry[], precision: Precision): number {
-  const bytesOf = (entry: TensorEntry) =>
-    precision === 'w4' && isBlockEntry(entry) && !hasNibbles(entry) ? exactBytes : parameterBytes[precision]
-  return Math.round(entries.reduce((sum, entry) => sum + bytesOf(entry) * elements(entry.shape), 0))
 }
 
 /** Positions in the rotary tables of the graph that is only built. */
@@ -106,8 +94,8 @@ export async function inspectModel(
   const types = (await attempt(() => typesOf(tensors))) ?? []
   const described = spec && (await attempt(() => describeModel(directory, spec)))
   const {parameterCount} = described ?? {}
-  const precisions = (Object.keys(parameterBytes) as Precision[]).map((precision) => {
-    const bytes = memoryOf([...tensors.values()], precision)
+  const needs = precisions.map((precision) => {
+    const bytes = memoryOf(tensors, precision)
     return {precision, bytes, fits: bytes <= memory}
   })
   const chosen = choosePrecision('auto', tensors, 'cpu', memory)
@@ -121,8 +109,9 @@ export async function inspectModel(
     types,
     adapted: adapter !== undefined,
     capabilities: text === undefined || problems.length > 0 ? [] : capabilitiesOf(abilitiesOf(text)),
-    precisions: parameterCount === undefined ? [] : precisions,
-    precision: precisions.find(({precision}) => precision === chosen)?.fits ? chosen : undefined,
+    precisions: parameterCount === undefined ? [] : needs,
+    precision: needs.find(({precision}) => precision === chosen)?.fits ? chosen : undefined,
+    defaults: directory.defaults,
     license: (await readLicense(directory.path)) ?? (await readLicense(directory.basePath)) ?? directory.licenseName,
     problems,
   }
@@ -149,6 +138,7 @@ const unknown: Omit<Inspection, 'problems'> = {
   capabilities: [],
   precisions: [],
   precision: undefined,
+  defaults: undefined,
   license: undefined,
 }
 

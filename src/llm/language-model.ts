@@ -3,61 +3,24 @@ import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {packageVersion} from '../files/index.js'
 import {type Device, physicalCores, requireDevice, runtimeVersion} from '../onnx/index.js'
-import {
-  derivedFolder,
-  derivedKey,
-  openRunDirectory,
-  prefixFolder,
-  type QuantizeProgress,
-  type RunDirectory,
-  type RunLookup,
-  type TensorMap,
-} from '../weights/index.js'
-import {abilitiesOf} from './abilities.js'
+import {derivedFolder, derivedKey, prefixFolder, type RunDirectory, type TensorMap} from '../weights/index.js'
 import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
 import {topCount} from './decoder-graph.js'
 import {EventQueue} from './event-queue.js'
-import {readDecoderSpec} from './families/index.js'
 import {GrammarReader, grammarOptions} from './grammar-reader.js'
-import {describeModel, type ModelDescription, recommendedSampling} from './model-description.js'
-import {readModelText} from './model-text.js'
-import {choosePrecision, type Precision, withQuantised} from './precision.js'
+import type {LoadOptions} from './load-options.js'
+import type {ModelDescription} from './model-description.js'
+import {readModelFiles} from './model-files.js'
+import {withQuantised} from './precision.js'
 import {PrefixCache} from './prefix-cache.js'
 import {PrefixStore} from './prefix-store.js'
 import {encodePrompt} from './prompt.js'
 import {readEvents} from './reply/read-events.js'
 import {ReplyConstraints} from './reply-constraint.js'
 import {ReplyPlanner} from './reply-planner.js'
-import {readReplyRules} from './reply-rules-config.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {type Listener, Scheduler} from './scheduler.js'
-
-export interface LoadOptions
-  extends Pick<RunLookup, 'base' | 'ignoreEvalGate' | 'baseOnly' | 'ignoreConfigKeys' | 'cacheFolder'> {
-  /** Compute threads; 0 is one per physical core. */
-  threads: number
-  /** Context length in tokens, limited by that of the model; 0 is the model's, up to 8192. */
-  numCtx: number
-  /** Default: `cpu`. */
-  device?: Device
-  /** Default: f32. See `choosePrecision` for `auto`. */
-  precision?: Precision | 'auto'
-  /** Maximum number of concurrent requests. */
-  slots?: number
-  /** Maximum number of waiting requests. */
-  queueLimit?: number
-  /** Maximum size of the saved beginnings of prompts, bytes; default 0: none. */
-  prefixBytes?: number
-  /** Whether repeated text is drafted and verified in one run; default false. */
-  promptLookup?: boolean
-  /** File with a chat template that replaces the model's; `none` disables it. */
-  chatTemplate?: string | undefined
-  /** Called while weights are quantised, which happens when the model is first loaded with a precision. */
-  onProgress?: ((progress: QuantizeProgress) => void) | undefined
-  /** Maximum size of files with beginnings of prompts, bytes; default 0: none. They require `prefixBytes`. */
-  prefixFileBytes?: number
-}
 
 /** A model loaded in the calling thread. Each graph run blocks that thread. */
 export interface LanguageModel {
@@ -90,11 +53,6 @@ function stateKey({config, adapter}: RunDirectory, weights: TensorMap, device: D
   return derivedKey([...files].sort(), `prefix ${packageVersion()} ${runtimeVersion} ${machine}`)
 }
 
-/** For models whose chat template does not write calls, or in an unknown form. */
-const toolNote =
-  'The chat template has no known form of tool calls. Tools are described in a message, and calls are JSON in <tool_call> tags.'
-
-const defaultContext = 8192
 const defaultSlots = 8
 const defaultQueue = 512
 
@@ -108,33 +66,14 @@ export async function loadLanguageModel(
   options: LoadOptions = {threads: 0, numCtx: 0},
   counters = new EngineCounters(),
 ): Promise<LanguageModel> {
-  const {threads, numCtx, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...others} = options
-  const {
-    precision: requested = 'f32',
-    prefixBytes = 0,
-    prefixFileBytes = 0,
-    promptLookup,
-    onProgress,
-    chatTemplate,
-    ...lookup
-  } = others
+  const {threads, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...others} = options
+  const {prefixBytes = 0, prefixFileBytes = 0, promptLookup, onProgress} = others
   await requireDevice(device)
-  const directory = await openRunDirectory(model, lookup)
-  const declared = await directory.readConfig()
-  const config = directory.untied ? {...declared, tie_word_embeddings: false} : declared
-  const spec = readDecoderSpec(
-    config,
-    directory.config,
-    (tensor) => directory.tensors.has(tensor),
-    lookup.ignoreConfigKeys,
-  )
-  const text = await readModelText(directory, config, chatTemplate)
-  const {tokenizer, template, templateSource, style, ends} = text
+  const {directory, spec, text, rules, precision, description} = await readModelFiles(model, options)
+  const {tokenizer, ends} = text
   const {tensors} = directory
-  const {generation} = directory.declarations
-  const rules = readReplyRules(generation, directory)
+  const {contextLength} = description
   const computeThreads = threads || physicalCores()
-  const precision = choosePrecision(requested, tensors, device)
   const weights = await withQuantised(spec, tensors, precision, {
     folder: derivedFolder(process.env),
     model: directory.path,
@@ -142,12 +81,11 @@ export async function loadLanguageModel(
     onProgress,
   })
   const decoder = await openDecoder(spec, weights, {
-    contextLength: Math.min(numCtx || defaultContext, spec.contextLength),
+    contextLength,
     threads: computeThreads,
     adapter: directory.adapter,
     device,
   })
-  const {contextLength} = decoder
   const store =
     prefixBytes * prefixFileBytes === 0
       ? undefined
@@ -185,18 +123,7 @@ export async function loadLanguageModel(
     scheduler.submit(prompt, {...request, contextLength: available(request)}, listener, signal, constraint)
   }
   return {
-    description: {
-      ...(await describeModel(directory, spec)),
-      contextLength,
-      precision,
-      template: templateSource,
-      templateError: template?.error?.toRecord(),
-      abilities: abilitiesOf(text),
-      toolNote: style?.isNative === false ? toolNote : undefined,
-      stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
-      longestToken: tokenizer.longestToken,
-      recommended: recommendedSampling(generation),
-    },
+    description,
     counters,
     encode,
     submit,

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
 import {readFile, stat} from 'node:fs/promises'
 import type {ErrorRecord} from '../errors/index.js'
-import {isGgufName, type RunDirectory, type TensorEntry} from '../weights/index.js'
+import {isGgufName, type ModelDefaults, type RunDirectory, type TensorEntry} from '../weights/index.js'
 import type {Abilities} from './abilities.js'
 import type {Precision} from './precision.js'
 import type {DecoderSpec} from './spec.js'
@@ -9,6 +9,8 @@ import type {DecoderSpec} from './spec.js'
 /** Architecture, sizes and limits of a loaded model. */
 export interface ModelDescription {
   name: string
+  /** The directories of its files: that of the model or run, and that of its base. */
+  folders: readonly string[]
   /** `model_type` of its configuration. */
   family: string
   contextLength: number
@@ -24,6 +26,8 @@ export interface ModelDescription {
   dtype: string
   /** Precision of the weights in the graph. */
   precision: Precision
+  /** Approximate memory when it is loaded: weights, keys and values of a complete context, saved prompts. */
+  memoryBytes: number
   /** SHA-256 of the adapter file; without an adapter, of the names, sizes and modification times of the shards. */
   digest: string
   modifiedAt: Date
@@ -45,8 +49,10 @@ export interface ModelDescription {
   longestToken: number
   /** Text of the licence file, if there is one. */
   license: string | undefined
-  /** Sampling options in its `generation_config.json`, by their names there. */
-  recommended: Readonly<Record<string, number>>
+  /** Penalty of `generation_config.json` for tokens of prompt and reply; 1 is none. */
+  repetitionPenalty: number
+  /** How it is used unless a request says otherwise. */
+  defaults: ModelDefaults
   /** Tensors of the base or merged weights, without those of the adapter. */
   tensors: readonly {name: string; dtype: string; shape: readonly number[]}[]
 }
@@ -55,30 +61,22 @@ type FromDirectory = Omit<
   ModelDescription,
   | 'contextLength'
   | 'precision'
+  | 'memoryBytes'
   | 'template'
   | 'templateError'
   | 'abilities'
   | 'toolNote'
   | 'stop'
   | 'longestToken'
-  | 'recommended'
+  | 'repetitionPenalty'
 >
 
 /** Maximum size of a licence file, bytes; a larger one is ignored. */
 const maxLicenseBytes = 1 << 20
 
-/** Sampling keys of `generation_config.json`. */
-const samplingKeys = ['temperature', 'top_k', 'top_p', 'min_p', 'repetition_penalty']
-
-/** The sampling options in a `generation_config.json`. */
-export const recommendedSampling = (config: Readonly<Record<string, unknown>>): Record<string, number> =>
-  Object.fromEntries(
-    samplingKeys.flatMap((key) => (Number.isFinite(config[key]) ? [[key, config[key] as number] as const] : [])),
-  )
-
 /** The part of the description that needs only the directory and the configuration. */
 export async function describeModel(
-  {name, basePath, tensors, adapter, baseModel, trained, license}: RunDirectory,
+  {name, path, basePath, tensors, adapter, baseModel, trained, license, defaults}: RunDirectory,
   spec: DecoderSpec,
 ): Promise<FromDirectory> {
   const weights = [...tensors.values()]
@@ -93,6 +91,7 @@ export async function describeModel(
   const {attention} = spec.layers[0] ?? {}
   return {
     name,
+    folders: [...new Set([path, basePath])],
     family: spec.family,
     embeddingLength: spec.hiddenSize,
     blockCount: spec.layers.length,
@@ -107,7 +106,8 @@ export async function describeModel(
     baseModel,
     adapted: adapter !== undefined,
     trained,
-    license: await readLicense(license),
+    license: defaults.license ?? (await readLicense(license)),
+    defaults,
     tensors: weights.map(({name: tensor, dtype, shape}) => ({name: tensor, dtype, shape})),
   }
 }

@@ -27,15 +27,16 @@ export interface ModelText {
 }
 
 /**
- * Uses the requested template, else that of the model, else ChatML if the run or the vocabulary indicates it, else none.
+ * Uses the requested template, else that of the model's defaults, else that of its files, else ChatML if the run or the
+ * vocabulary indicates it, else none.
  * @param config of the model
  * @param requested file with a template, or `none`
  * @throws file_unreadable, model_file_invalid
  */
 export async function readModelText(
-  {tokenizer: file, readTokenizer, declarations, promptFormat}: RunDirectory,
+  {tokenizer: file, readTokenizer, declarations, promptFormat, defaults}: RunDirectory,
   config: Readonly<Record<string, unknown>>,
-  requested?: string,
+  requested = defaults.template,
 ): Promise<ModelText> {
   const tokenizer = createTokenizer(await readTokenizer(), declarations.tokenizer, file)
   tokenizer.prepare()

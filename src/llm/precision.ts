@@ -18,6 +18,21 @@ import type {DecoderSpec} from './spec.js'
 /** Precision of the weights in the graph: 32-bit floats, or integers of 8 or mostly 4 bits. */
 export type Precision = 'f32' | 'w8' | 'w4'
 
+export const precisions: readonly Precision[] = ['f32', 'w8', 'w4']
+
+/** Bytes of memory per parameter. w4: 4 bits and a scale per 32, but 8 bits for the down projections and the head. */
+const parameterBytes: Readonly<Record<Precision, number>> = {f32: 4, w8: 1, w4: 0.75}
+
+/** The same of integers in GGUF files of more than 4 bits for w4: 8 bits, and a scale and an offset per 16 or 32. */
+const exactBytes = 1.25
+
+/** Approximate memory of weights, bytes. */
+export function memoryOf(tensors: TensorMap, precision: Precision): number {
+  const bytesOf = (entry: TensorEntry) =>
+    precision === 'w4' && isBlockEntry(entry) && !hasNibbles(entry) ? exactBytes : parameterBytes[precision]
+  return Math.round([...tensors.values()].reduce((sum, entry) => sum + bytesOf(entry) * elements(entry.shape), 0))
+}
+
 /** Size of the weights from which reading fewer bytes matters. */
 const smallBytes = 100_000_000
 /** Bits of a weight, with its part of the scale, below which 8 bits would be more than the file has. */

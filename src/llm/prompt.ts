@@ -9,6 +9,7 @@ import {
   type Tokenizer,
   TooManyTokens,
 } from '../text/index.js'
+import type {ModelDefaults} from '../weights/index.js'
 import {encodeInsertion, type Insertion} from './insertion.js'
 import {asTemplateTool, type ReplyStyle, withoutTools} from './reply/style.js'
 import type {GenerateRequest, Prompt} from './request.js'
@@ -25,12 +26,19 @@ export interface PromptEncoder {
   contextLength: number
 }
 
-/** Adds a system message to a conversation without one. The context of a continued conversation has its own. */
-export function withSystem(prompt: Prompt, content: string): Prompt {
+/**
+ * Adds the system message to a conversation without one, and the messages of the model's defaults before the first other
+ * one. The context of a continued conversation has its own.
+ */
+export function withDefaults(prompt: Prompt, {system, messages: examples = []}: Partial<ModelDefaults>): Prompt {
   if (prompt.kind !== 'chat' || prompt.context !== undefined) return prompt
-  const {messages} = prompt
-  if (messages.some(({role}) => role === 'system')) return prompt
-  return {...prompt, messages: [{role: 'system', content}, ...messages]}
+  const hasSystem = [...examples, ...prompt.messages].some(({role}) => role === 'system')
+  const opening: ChatMessage[] = system === undefined || hasSystem ? [] : [{role: 'system', content: system}]
+  if (opening.length + examples.length === 0) return prompt
+  const own = prompt.messages.findIndex(({role}) => role !== 'system')
+  const start = own < 0 ? prompt.messages.length : own
+  const messages = [...opening, ...prompt.messages.slice(0, start), ...examples, ...prompt.messages.slice(start)]
+  return {...prompt, messages}
 }
 
 /** Maximum bytes of text per byte of a token: some tokenizers normalise text to fewer bytes. */

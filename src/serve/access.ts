@@ -41,7 +41,7 @@ function answerPreflight({headers}: FastifyRequest, reply: FastifyReply): Fastif
   const requested = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim())
   return reply
     .code(204)
-    .header('access-control-allow-methods', 'GET, POST, HEAD, OPTIONS')
+    .header('access-control-allow-methods', 'GET, POST, DELETE, HEAD, OPTIONS')
     .header('access-control-allow-headers', requested.filter((name) => headerName.test(name)).join(', '))
     .header('access-control-max-age', '43200')
     .send()

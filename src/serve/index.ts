@@ -1,5 +1,6 @@
 /**
- * The inference server: serves one model over the APIs of Ollama and OpenAI. Pure functions translate both to and from
+ * The inference server: serves models over the APIs of Ollama and OpenAI. Pure functions translate both to and from
  * the internal request; the routes connect them to the model.
  */
+export type {DownloadProgress, ModelManagement} from './model-management.js'
 export {type InferenceServer, type ServerOptions, startServer} from './server.js'

@@ -22,7 +22,11 @@ export class ServerMetrics {
     this.#requests.set(status, (this.#requests.get(status) ?? 0) + 1)
   }
 
-  render(engine: Readonly<Record<CounterName, number>> | undefined): string {
+  /** @param loaded number of loaded models, and their approximate memory */
+  render(
+    engine: Readonly<Partial<Record<CounterName, number>>> | undefined,
+    loaded: {count: number; bytes: number},
+  ): string {
     const value = (name: CounterName) => engine?.[name] ?? 0
     return metricsText([
       ['svc_requests_running', 'gauge', 'Number of running requests.', [['', value('running')]]],
@@ -65,12 +69,8 @@ export class ServerMetrics {
         'HTTP requests answered, by status.',
         [...this.#requests].map(([status, count]) => [`{status="${status}"}`, count] as const),
       ],
-      [
-        'svc_model_loaded',
-        'gauge',
-        'Whether the model is loaded (1) or not (0).',
-        [['', engine === undefined ? 0 : 1]],
-      ],
+      ['svc_model_loaded', 'gauge', 'Number of loaded models.', [['', loaded.count]]],
+      ['svc_model_memory_bytes', 'gauge', 'Approximate memory of the loaded models.', [['', loaded.bytes]]],
       ['svc_time_to_first_token_seconds', 'histogram', 'Time to the first token.', this.#histogram()],
     ])
   }

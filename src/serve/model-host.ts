@@ -1,4 +1,4 @@
-import {nearest, SvcError} from '../errors/index.js'
+import {isErrorOf, SvcError} from '../errors/index.js'
 import {
   type CounterName,
   type Engine,
@@ -11,52 +11,116 @@ import {
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
 import {startTimer, type Timer} from '../process/index.js'
+import {holdModel, type ModelDefaults, mergeDefaults} from '../weights/index.js'
+import {type RequestDefaults, requestDefaults} from './defaults.js'
 import type {KeepAlive} from './keep-alive.js'
+import type {MemoryRoom, Resident} from './memory-room.js'
 import type {ServedModel} from './served-model.js'
 
 export interface HostOptions extends Omit<EngineOptions, 'signal'> {
-  /** Model name for clients; default: the name of the directory. */
-  name: string | undefined
   /** How long an idle model stays loaded, ms. */
   keepAlive: KeepAlive
+  /** What the user has chosen; it precedes the defaults of the models. */
+  defaults: ModelDefaults
+  /** Maximum tokens and temperature of replies that neither the user, the model nor the request chooses. */
+  fallback: {maxTokens: number; temperature: number}
+}
+
+/** A model of the server, and where it is. */
+export interface HostedModel {
+  name: string
+  path: string
 }
 
 /**
- * The served model. It is loaded when the server starts, unloaded after it has been idle for the `keepAlive` of the last
- * request, and loaded again on the next request.
+ * One of the served models. It is loaded when it is requested, and unloaded after it has been idle for the `keepAlive` of
+ * the last request, or when another model needs its memory.
  */
-export class ModelHost {
-  readonly served: ServedModel
-  /** Whether the directory is the result of a training run. */
-  readonly trained: boolean
-  /** Maximum length of a prompt, bytes. */
-  readonly maxPromptBytes: number
-  readonly #path: string
+export class ModelHost implements Resident {
+  readonly path: string
+  #served: ServedModel
   readonly #options: HostOptions
+  readonly #room: MemoryRoom
   #engine: Promise<Engine> | undefined
+  /** Whether it is loaded, not only being loaded. */
+  #isReady = false
+  /** Resolves when the last engine has freed its memory. */
+  #closed: Promise<void> = Promise.resolve()
   #active = 0
+  /** Resolves when the model has been unloaded for another one. */
+  #retiring: Promise<void> | undefined
+  #onIdle: (() => void) | undefined
   #keepAlive: KeepAlive
   #timer: Timer | undefined
   #expiresAt: Date | 'forever' = 'forever'
+  #lastUsed = performance.now()
+  readonly #totals = new Map<CounterName, number>()
   readonly #closing = new AbortController()
 
-  private constructor(path: string, options: HostOptions, engine: Engine) {
-    this.#path = path
+  constructor({name, path}: HostedModel, description: ModelDescription, options: HostOptions, room: MemoryRoom) {
+    this.path = path
     this.#options = options
+    this.#room = room
     this.#keepAlive = options.keepAlive
-    this.served = toServed(engine.description, options.name)
-    this.trained = engine.description.trained
-    this.maxPromptBytes = maxPromptBytes(engine.description.longestToken, engine.description.contextLength)
-    this.#engine = Promise.resolve(engine)
+    this.#served = toServed(name, description, options)
   }
 
-  /** @throws what `startEngine` throws */
-  static async start(path: string, options: HostOptions, signal: AbortSignal): Promise<ModelHost> {
-    const {name: _, keepAlive: __, ...engineOptions} = options
-    const engine = await startEngine(path, {...engineOptions, signal})
-    const host = new ModelHost(path, options, engine)
+  /**
+   * Loads a model that stays in use, also while it is unloaded.
+   * @param name for clients; default: the name of the directory
+   * @throws what `startEngine` throws
+   */
+  static async start(
+    path: string,
+    name: string | undefined,
+    options: HostOptions,
+    room: MemoryRoom,
+    signal: AbortSignal,
+  ): Promise<ModelHost> {
+    await holdModel(path, options).catch(() => undefined)
+    const engine = await startEngine(path, {...engineOptions(options), signal})
+    const {description} = engine
+    const host = new ModelHost({name: name ?? (description.name || 'svc-local'), path}, description, options, room)
+    host.#engine = Promise.resolve(engine)
+    host.#isReady = true
+    try {
+      room.add(host)
+    } catch (error) {
+      await engine.close()
+      throw error
+    }
     host.#arm()
     return host
+  }
+
+  get served(): ServedModel {
+    return this.#served
+  }
+
+  /** Maximum length of a prompt, bytes. */
+  get maxPromptBytes(): number {
+    return maxPromptBytes(this.#served.longestToken, this.#served.contextLength)
+  }
+
+  /** Defaults for omitted fields of a request. */
+  get requestDefaults(): RequestDefaults {
+    return requestDefaults(this.#served, this.#options.fallback)
+  }
+
+  get name(): string {
+    return this.#served.name
+  }
+
+  get memoryBytes(): number {
+    return this.#served.memoryBytes
+  }
+
+  get isBusy(): boolean {
+    return this.#active > 0
+  }
+
+  get lastUsed(): number {
+    return this.#lastUsed
   }
 
   /** Whether the model is in memory, and until when. */
@@ -64,26 +128,16 @@ export class ModelHost {
     return this.#engine === undefined ? undefined : {expiresAt: this.#expiresAt}
   }
 
-  /**
-   * The model name to answer with: as in the request, with or without Ollama's `:latest`.
-   * @throws model_not_served
-   */
-  resolve(model: string | undefined): string {
-    const {name} = this.served
-    if (model === undefined || model === name || model === `${name}:latest`) return model ?? name
-    throw new SvcError('model_not_served', {model, served: name, suggestion: nearest(model, [name])})
-  }
-
-  async counters(): Promise<Record<CounterName, number> | undefined> {
-    return (await this.#engine)?.counters()
+  /** Totals of all times that the model was loaded; undefined if it never was. */
+  async counters(): Promise<Partial<Record<CounterName, number>> | undefined> {
+    const current = this.#isReady ? (await this.#engine)?.counters() : undefined
+    return sum(current, this.#totals)
   }
 
   /** Loads the model if necessary; returns the time it took, ms. */
-  async load(keepAlive: KeepAlive | undefined): Promise<number> {
-    this.#keepAlive = keepAlive ?? this.#options.keepAlive
+  async load(keepAlive: KeepAlive | undefined, signal?: AbortSignal): Promise<number> {
     const started = performance.now()
-    await this.#open()
-    this.#arm()
+    await this.#use(keepAlive, signal, () => this.#open(signal))
     return performance.now() - started
   }
 
@@ -93,46 +147,113 @@ export class ModelHost {
     signal: AbortSignal,
     keepAlive?: KeepAlive,
   ): AsyncGenerator<GenerateEvent, void, undefined> {
-    this.#active++
-    this.#timer?.stop()
-    this.#keepAlive = keepAlive ?? this.#options.keepAlive
+    await this.#begin(keepAlive, signal)
     try {
-      const engine = await this.#open()
+      const engine = await this.#open(signal)
       yield* engine.generate(request, AbortSignal.any([signal, this.#closing.signal]))
     } finally {
-      this.#active--
-      this.#arm()
+      this.#end()
     }
   }
 
   /** Unloads the model: immediately if it is idle, else when the last running request ends. */
   async unload(): Promise<void> {
     this.#keepAlive = 0
-    if (this.#active === 0) await this.#closeEngine()
+    if (!this.isBusy) await this.#closeEngine()
+  }
+
+  /** Unloads the model when the running requests have ended. Later ones wait, and load it again. */
+  retire(): Promise<void> {
+    this.#retiring ??= this.#retire().finally(() => {
+      this.#retiring = undefined
+    })
+    return this.#retiring
   }
 
   /** Aborts all running requests and unloads the model. */
-  async close(): Promise<void> {
-    this.#closing.abort(new SvcError('terminated', {}))
+  async close(reason: Error): Promise<void> {
+    this.#closing.abort(reason)
     await this.#closeEngine()
   }
 
-  async #closeEngine(): Promise<void> {
+  async #retire(): Promise<void> {
+    if (this.isBusy)
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve
+      })
+    await this.#closeEngine()
+  }
+
+  async #use<T>(keepAlive: KeepAlive | undefined, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    await this.#begin(keepAlive, signal)
+    try {
+      return await work()
+    } finally {
+      this.#end()
+    }
+  }
+
+  async #begin(keepAlive: KeepAlive | undefined, signal: AbortSignal | undefined): Promise<void> {
+    while (this.#retiring !== undefined) await until(this.#retiring, signal)
+    this.#active++
+    this.#timer?.stop()
+    this.#keepAlive = keepAlive ?? this.#options.keepAlive
+  }
+
+  #end(): void {
+    this.#active--
+    this.#lastUsed = performance.now()
+    if (!this.isBusy) this.#onIdle?.()
+    this.#arm()
+  }
+
+  /** Resolves when the memory is free. */
+  #closeEngine(): Promise<void> {
     this.#timer?.stop()
     const engine = this.#engine
     this.#engine = undefined
-    await (await engine)?.close()
+    this.#isReady = false
+    if (engine !== undefined)
+      this.#closed = this.#closed
+        .then(() => this.#release(engine))
+        .catch((err) => logger('serve').error({err}, 'Failed to unload the model.'))
+    return this.#closed
   }
 
-  #open(): Promise<Engine> {
-    const {name: _, keepAlive: __, ...options} = this.#options
-    if (this.#engine !== undefined) return this.#engine
-    const engine = startEngine(this.#path, options)
-    engine.catch(() => {
-      if (this.#engine === engine) this.#engine = undefined
-    })
-    this.#engine = engine
-    return engine
+  async #release(engine: Promise<Engine>): Promise<void> {
+    const open = await engine.catch(() => undefined)
+    if (open === undefined) return
+    for (const [name, value] of Object.entries(open.counters()) as [CounterName, number][])
+      if (!gauges.has(name)) this.#totals.set(name, (this.#totals.get(name) ?? 0) + value)
+    await open.close().finally(() => this.#room.delete(this))
+  }
+
+  /** Requests that arrive while the model is loaded share its load, and its failure. */
+  #open(signal: AbortSignal | undefined): Promise<Engine> {
+    if (this.#engine === undefined) {
+      const engine = this.#load()
+      engine.catch(() => {
+        if (this.#engine === engine) this.#engine = undefined
+      })
+      this.#engine = engine
+    }
+    return until(this.#engine, signal)
+  }
+
+  async #load(): Promise<Engine> {
+    this.#isReady = false
+    await this.#closed
+    await this.#room.admit(this, this.#closing.signal)
+    try {
+      const engine = await startEngine(this.path, {...engineOptions(this.#options), signal: this.#closing.signal})
+      this.#served = toServed(this.name, engine.description, this.#options)
+      this.#isReady = true
+      return engine
+    } catch (error) {
+      this.#room.delete(this)
+      if (!isErrorOf(error, 'model_not_found')) throw error
+      throw new SvcError('model_removed', {model: this.name, path: this.path})
+    }
   }
 
   /** Starts the idle timer. */
@@ -140,16 +261,48 @@ export class ModelHost {
     this.#timer?.stop()
     const keepAlive = this.#keepAlive
     this.#expiresAt = keepAlive === 'forever' ? 'forever' : new Date(Date.now() + keepAlive)
-    if (keepAlive === 'forever' || this.#active > 0) return
+    if (keepAlive === 'forever' || this.isBusy) return
     const unloadIfIdle = () => {
-      if (this.#active === 0)
-        void this.unload().catch((err) => logger('serve').error({err}, 'Failed to unload the model.'))
+      if (!this.isBusy) void this.unload()
     }
     this.#timer = startTimer(unloadIfIdle, keepAlive, {isWaitedFor: false})
   }
 }
 
-const toServed = (description: ModelDescription, name: string | undefined): ServedModel => ({
+/** Counters of the present, which are not totals. */
+const gauges: ReadonlySet<CounterName> = new Set<CounterName>(['running', 'waiting'])
+
+function sum(
+  current: Readonly<Partial<Record<CounterName, number>>> | undefined,
+  totals: ReadonlyMap<CounterName, number>,
+): Partial<Record<CounterName, number>> | undefined {
+  if (current === undefined && totals.size === 0) return undefined
+  const all: Partial<Record<CounterName, number>> = {...current}
+  for (const [name, value] of totals) all[name] = (all[name] ?? 0) + value
+  return all
+}
+
+export const engineOptions = ({keepAlive: _, defaults: __, fallback: ___, ...options}: HostOptions): EngineOptions =>
+  options
+
+/** Waits for work that others wait for, too. @throws the reason of the signal */
+async function until<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  signal.throwIfAborted()
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, {once: true})
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+const toServed = (name: string, description: ModelDescription, {defaults}: HostOptions): ServedModel => ({
   ...description,
-  name: name ?? (description.name || 'svc-local'),
+  name,
+  defaults: mergeDefaults(defaults, description.defaults),
 })

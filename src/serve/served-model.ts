@@ -1,9 +1,12 @@
 import type {ErrorRecord} from '../errors/index.js'
 import type {Abilities} from '../llm/index.js'
+import type {ModelDefaults} from '../weights/index.js'
 
-/** Description of the served model for clients. */
+/** Description of a served model for clients. */
 export interface ServedModel {
   name: string
+  /** The directories of its files. */
+  folders: readonly string[]
   /** Name or path of the base model, if the run directory contains one. */
   baseModel: string | undefined
   /** `model_type` of its configuration: llama, mistral, qwen2, qwen3. */
@@ -11,6 +14,12 @@ export interface ServedModel {
   parameterCount: number
   /** Total size of the weights and the adapter. */
   bytes: number
+  /** Approximate memory when it is loaded. */
+  memoryBytes: number
+  /** Length of the longest token, bytes. */
+  longestToken: number
+  /** Whether its directory is the result of a training run. */
+  trained: boolean
   /** SHA-256 of the adapter or, without one, of the names, sizes and times of the shards: 64 hexadecimal digits. */
   digest: string
   modifiedAt: Date
@@ -37,8 +46,10 @@ export interface ServedModel {
   adapted: boolean
   /** Text of the licence file, if there is one. */
   license: string | undefined
-  /** Sampling options in `generation_config.json`, by their names there. */
-  recommended: Readonly<Record<string, number>>
+  /** Penalty of `generation_config.json` for tokens of prompt and reply; 1 is none. */
+  repetitionPenalty: number
+  /** What requests get unless they say otherwise: as the user has chosen, then as the model declares. */
+  defaults: ModelDefaults
   tensors: readonly {name: string; dtype: string; shape: readonly number[]}[]
 }
 

@@ -3,12 +3,13 @@ import {createApp, type HttpApp, isExposed, isLoopback, type Listening, listen, 
 import {guardAccess, holdsKey} from './access.js'
 import type {ServeContext} from './context.js'
 import {ServerMetrics} from './metrics.js'
-import {type HostOptions, ModelHost} from './model-host.js'
+import type {ModelManagement} from './model-management.js'
+import {ModelPool, type PoolOptions} from './model-pool.js'
 import {ollamaRoutes} from './ollama/routes.js'
 import {openaiRoutes} from './openai/routes.js'
 import type {ModelEntry, ServedModel} from './served-model.js'
 
-export interface ServerOptions extends HostOptions {
+export interface ServerOptions extends PoolOptions {
   address: {host: string; port: number}
   /** Undefined disables authentication. */
   apiKey: string | undefined
@@ -16,11 +17,8 @@ export interface ServerOptions extends HostOptions {
   origins: readonly string[]
   /** Allowed Host headers, in addition to those of loopback. */
   allowedHosts: readonly string[]
-  /** Defaults for omitted fields of a request. */
-  maxTokens: number
-  temperature: number
-  /** System message of conversations without one. */
-  system?: string | undefined
+  /** Lets clients download and delete models. */
+  management?: ModelManagement | undefined
   product: string
   /** Adds routes of other modules, with the access rules of this server. */
   mount?: ((app: HttpApp) => Promise<void>) | undefined
@@ -29,9 +27,8 @@ export interface ServerOptions extends HostOptions {
 }
 
 export interface InferenceServer extends Listening {
-  model: ServedModel
-  /** Whether the directory is the result of a training run. */
-  trained: boolean
+  /** The model that was loaded at the start. */
+  model: ServedModel | undefined
   /** Whether other machines can reach it without a key. */
   unprotected: boolean
   device: ServeContext['device']
@@ -48,39 +45,22 @@ const maxEscaping = 6
 const otherFieldsBytes = 1 << 20
 
 /**
- * Loads the model, then opens the port.
+ * Loads the first model, if there is one, then opens the port.
  * @throws what `startEngine`, `mount` and `listen` throw
  */
-export async function startServer(path: string, options: ServerOptions, signal: AbortSignal): Promise<InferenceServer> {
-  const {
-    address,
-    apiKey,
-    origins,
-    allowedHosts,
-    maxTokens,
-    temperature,
-    system,
-    product,
-    mount,
-    otherModels,
-    ...hostOptions
-  } = options
-  const host = await ModelHost.start(path, hostOptions, signal)
+export async function startServer(options: ServerOptions, signal: AbortSignal): Promise<InferenceServer> {
+  const {address, apiKey, origins, allowedHosts, product, mount, otherModels, management, ...poolOptions} = options
+  const models = await ModelPool.start(poolOptions, signal)
+  const {first} = models
   const metrics = new ServerMetrics()
   const context: ServeContext = {
-    host,
+    models,
+    management,
     otherModels: otherModels ?? (async () => []),
     metrics,
     product,
     device: options.device === 'cuda' ? 'cuda:0' : 'cpu',
-    promptBodyLimit: Math.min(bodyLimit, maxEscaping * host.maxPromptBytes + otherFieldsBytes),
-    defaults: {
-      maxTokens,
-      temperature,
-      numCtx: host.served.contextLength,
-      seed: () => Math.floor(Math.random() * 2 ** 32),
-    },
-    system,
+    promptBodyLimit: options.servesOthers || first === undefined ? bodyLimit : promptLimit(first.maxPromptBytes),
   }
   const loopbackOnly = isLoopback(address.host)
   const app = createApp({
@@ -101,13 +81,15 @@ export async function startServer(path: string, options: ServerOptions, signal: 
       if (closing) setImmediate(() => app.server.closeIdleConnections())
     })
   })
+  const renderMetrics = async () =>
+    metrics.render(await models.counters(), {count: models.loaded.length, bytes: models.usedBytes})
   app.get('/', async (_request, reply) => reply.type('text/plain; charset=utf-8').send('svc is running'))
   app.get('/health', async ({headers}) => ({
     status: 'ok',
-    ...(holdsKey(headers, apiKey) ? {model: host.served.name} : {}),
-    loaded: host.loaded !== undefined,
+    ...(holdsKey(headers, apiKey) && first !== undefined ? {model: first.name} : {}),
+    loaded: models.loaded.length > 0,
   }))
-  app.get('/metrics', async (_request, reply) => reply.type(metricsType).send(metrics.render(await host.counters())))
+  app.get('/metrics', async (_request, reply) => reply.type(metricsType).send(await renderMetrics()))
   ollamaRoutes(app, context)
   openaiRoutes(app, context)
 
@@ -116,13 +98,12 @@ export async function startServer(path: string, options: ServerOptions, signal: 
     return listen(app, address)
   })().catch(async (error: unknown) => {
     await app.close()
-    await host.close()
+    await models.close()
     throw error
   })
   return {
     ...listening,
-    model: host.served,
-    trained: host.trained,
+    model: first?.served,
     unprotected: isExposed(address.host, apiKey !== undefined),
     device: context.device,
     async close(drainMs) {
@@ -130,11 +111,13 @@ export async function startServer(path: string, options: ServerOptions, signal: 
       const drained = app.close()
       const timeout = new Promise((resolve) => setTimeout(resolve, drainMs).unref())
       await Promise.race([drained, timeout])
-      await host.close()
+      await models.close()
       app.server.closeAllConnections()
       await drained
     },
   }
 }
+
+const promptLimit = (maxPromptBytes: number) => Math.min(bodyLimit, maxEscaping * maxPromptBytes + otherFieldsBytes)
 
 const renderer = (path: string): ErrorRenderer => (/^\/v1(\/|$)/.test(path) ? asOpenAiError : asOllamaError)

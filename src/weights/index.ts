@@ -28,6 +28,18 @@ export {readJsonObject} from './json-file.js'
 export {refusePointer, refusePointerFile} from './lfs-pointer.js'
 export {type MergeRequest, type MergeResult, mergeAdapter} from './merge/merge-adapter.js'
 export type {MergeSource} from './merge/merge-inputs.js'
+export {
+  defaultsFile,
+  type ModelDefaults,
+  type ModelFile,
+  type ModelParameters,
+  mergeDefaults,
+  modelParameters,
+  type ParameterName,
+  parameterFault,
+  readModelFile,
+} from './model-defaults.js'
+export {type ImportedModelfile, readModelfile} from './modelfile.js'
 export {floatToHalf} from './narrow.js'
 export {quantizeBlocks, quantizeColumns, quantizedBlock, quantizeNibbles} from './quantize.js'
 export {

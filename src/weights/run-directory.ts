@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
 import {basename, join, resolve} from 'node:path'
 import {SvcError} from '../errors/index.js'
-import {holdOpen, isFolder} from '../files/index.js'
+import {holdOpenFor, isFolder} from '../files/index.js'
 import {
   type Adapter,
   type AdapterManifest,
@@ -12,13 +12,21 @@ import {
   readAdapter,
   readAdapterManifest,
 } from './adapter.js'
-import {type Declarations, mergedDeclarations, readDeclarations, readFolder} from './declarations.js'
+import {type Declarations, generationFile, mergedDeclarations, readDeclarations, readFolder} from './declarations.js'
 import {foreignWeights, tokenizerMissing, weightsMissing} from './foreign-format.js'
 import {ggufModelName, ggufModels, isGgufName, readGguf} from './gguf/gguf-file.js'
 import {readPromptFormat} from './handoff-file.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
 import {defaultRevision, parseModelName} from './hub/model-name.js'
 import {readJsonObject} from './json-file.js'
+import {
+  defaultsFile,
+  generationParameters,
+  type ModelDefaults,
+  type ModelFile,
+  mergeDefaults,
+  readModelFile,
+} from './model-defaults.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
 
 /**
@@ -42,6 +50,8 @@ export interface RunDirectory {
   readTokenizer(): Promise<Readonly<Record<string, unknown>>>
   /** What its other files say about text and generation. */
   declarations: Declarations
+  /** How the model is used unless a request says otherwise. */
+  defaults: ModelDefaults
   /** The licence file. */
   license?: string
   /** Name of the licence in a GGUF file. */
@@ -92,7 +102,7 @@ const surroundings = ({cwd = process.cwd(), env = process.env, cacheFolder}: Run
  *   safetensors_invalid, model_file_invalid, gguf_several; what `readGguf` throws
  */
 export async function openRunDirectory(model: string, lookup: RunLookup = {}): Promise<RunDirectory> {
-  const {path, basePath, manifest, weights, merged, trained} = await findRun(model, lookup)
+  const {name, path, basePath, manifest, weights, merged, trained, defaults} = await findRun(model, lookup)
   const {
     tensors: base,
     folders,
@@ -101,13 +111,16 @@ export async function openRunDirectory(model: string, lookup: RunLookup = {}): P
   const overlay = merged === undefined ? undefined : await readTensorMap(merged)
   const adapter = weights === undefined || manifest === undefined ? undefined : await readAdapter(weights, manifest)
   const promptFormat = await readPromptFormat(path)
+  const generation = folders.map((folder) => join(folder, generationFile)).find(existsSync) ?? basePath
+  const declared = {parameters: generationParameters(files.declarations.generation, generation)}
   const licenses = await Promise.all(folders.map(findLicense))
   const license = licenses.find((file) => file !== undefined)
   return {
-    name: isGgufName(path) ? ggufModelName(path) : basename(resolve(lookup.cwd ?? process.cwd(), model)),
+    name,
     path,
     basePath,
     ...files,
+    defaults: mergeDefaults(defaults, declared),
     ...(license === undefined ? {} : {license}),
     tensors: overlay === undefined ? base : new Map([...base, ...overlay]),
     untied: overlay?.has(headName) === true,
@@ -171,6 +184,8 @@ async function findLicense(folder: string): Promise<string | undefined> {
 
 /** The files of a run directory, before any weights are read. */
 export interface FoundRun {
+  /** Model name: the last component of the path in the request, without the extension of a GGUF file. */
+  name: string
   path: string
   basePath: string
   manifest: AdapterManifest | undefined
@@ -179,18 +194,36 @@ export interface FoundRun {
   /** Weights that replace those of the base. */
   merged: string | undefined
   trained: boolean
+  /** Those of `svc.model.toml`. */
+  defaults: ModelDefaults
 }
 
+/** Maximum number of directories, each of which is a variant of the next. */
+const maxVariants = 8
+
 /** Finds the files of a run directory; throws the errors of `openRunDirectory` for missing parts. */
-export async function findRun(model: string, lookup: RunLookup = {}): Promise<FoundRun> {
+export async function findRun(model: string, lookup: RunLookup = {}, variants = 0): Promise<FoundRun> {
   const around = surroundings(lookup)
   const path = await locate(model, around)
+  const name = isGgufFile(path) ? ggufModelName(path) : basename(resolve(around.cwd, model))
+  const baseOnly = {name, path, weights: undefined, merged: undefined, trained: false}
+  // The defaults of a directory are not those of a file in it, of which the directory can be a variant.
   if (isGgufName(path) && !(await isFolder(path)))
-    return {path, basePath: path, manifest: undefined, weights: undefined, merged: undefined, trained: false}
+    return {...baseOnly, basePath: path, manifest: undefined, defaults: {parameters: {}}}
+  const {from, adapter, ...defaults} = await readModelFile(path)
+  if (from !== undefined) {
+    if (variants === maxVariants)
+      throw new SvcError('model_defaults_invalid', {
+        file: join(path, defaultsFile),
+        reason: `more than ${maxVariants} models are variants of each other`,
+      })
+    const found = await findVariant(path, {from, adapter}, lookup, variants + 1)
+    return {...found, name, defaults: mergeDefaults(defaults, found.defaults)}
+  }
   const manifest = await readAdapterManifest(path, lookup.ignoreConfigKeys)
   if (lookup.baseOnly === true) {
     const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
-    return {path, basePath, manifest, weights: undefined, merged: undefined, trained: false}
+    return {...baseOnly, basePath, manifest, defaults}
   }
   if (lookup.ignoreEvalGate !== true) await requirePassedEvaluation(path)
   const weights = findAdapterWeights(path)
@@ -200,7 +233,22 @@ export async function findRun(model: string, lookup: RunLookup = {}): Promise<Fo
   if (weights !== undefined && manifest === undefined)
     throw new SvcError('adapter_invalid', {file: weights, reason: 'it has no manifest in its directory'})
   const basePath = await locateBase(path, manifest?.baseModel, lookup.base, around)
-  return {path, basePath, manifest, weights, merged, trained}
+  return {name, path, basePath, manifest, weights, merged, trained, defaults}
+}
+
+/** The files of the model that a directory is a variant of. Relative paths start at the directory. */
+async function findVariant(
+  path: string,
+  {from, adapter}: Required<Pick<ModelFile, 'from'>> & {adapter: string | undefined},
+  lookup: RunLookup,
+  variants: number,
+): Promise<FoundRun> {
+  const near = resolve(path, from)
+  const base = /^\.\.?([\\/]|$)/.test(from) || (await isFolder(near)) || isGgufFile(near) ? near : from
+  if (adapter === undefined) return findRun(base, lookup, variants)
+  const under = await findRun(base, {...lookup, base: undefined, baseOnly: true}, variants)
+  const found = await findRun(resolve(path, adapter), {...lookup, base: lookup.base ?? under.path}, variants)
+  return {...found, defaults: mergeDefaults(found.defaults, under.defaults)}
 }
 
 /**
@@ -215,12 +263,16 @@ function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): bool
 }
 
 /**
- * Shows other processes that this one uses a model, until it exits. No effect if the model is not found.
+ * Shows other processes that this one uses a model, until the returned function is called or the process exits.
  * @param model as for `openRunDirectory`
+ * @throws what `findRun` throws
  */
-export async function holdModel(model: string, lookup: RunLookup = {}): Promise<void> {
+export async function holdModel(model: string, lookup: RunLookup = {}): Promise<() => void> {
   const {path, basePath} = await findRun(model, lookup)
-  for (const place of new Set([path, basePath])) holdOpen(place)
+  const releases = [...new Set([path, basePath])].map((place) => holdOpenFor(place))
+  return () => {
+    for (const release of releases.splice(0)) release?.()
+  }
 }
 
 /** A folder, or a GGUF file. */

@@ -147,7 +147,7 @@ describe('the svc command line', () => {
     [['orch', 'list'], /Unknown command orch list\. Did you mean orch tasks\?/],
     [['orch', 'run', 'x'], /Unknown command orch run\. Did you mean orch submit\?/],
     [['ls'], /Unknown command ls\. Did you mean list\?/],
-    [['ps'], /Unknown command ps\. Did you mean orch status\?/],
+    [['orch', 'ps'], /Unknown command orch ps\. Did you mean orch status\?/],
     [['submit', 'x'], /Unknown command submit\. Did you mean orch submit\?/],
     [['orch', 'questions', 'answr'], /Unknown command orch questions answr\. Did you mean orch questions answer\?/],
     [['orch', 'tasks', 'foo'], /Unexpected argument foo\. \(usage\)\n {2}hint: Usage: svc orch tasks \[FLAGS\]/],

@@ -32,6 +32,7 @@ before(async () => {
   await writeFiles(folder, Object.fromEntries(Object.entries(files).map(([name, text]) => [`thinker/${name}`, text])))
   await writeFiles(folder, {
     'tiny/chat_template.jinja': template,
+    'brief/svc.model.toml': 'from = "../tiny"\nsystem = "Be brief."\n[parameters]\nnum_predict = 3\nseed = 1\n',
     'thinker/chat_template.jinja': `${template}{% if add_generation_prompt %}<think>\n{% endif %}{# </think> #}`,
   })
 })
@@ -81,6 +82,22 @@ describe('svc run with a prompt', () => {
     const refused = await run(['tiny', 'Hi', '--think'])
     assert.match(refused.stderr, /The model tiny does not think/)
     assert.equal(refused.exitCode, 2)
+  })
+
+  it('uses the defaults of the model, which parameters precede', async () => {
+    const counts = async (...args: string[]) => {
+      const done = eventsOf((await run(['brief', 'Hi', '--json', ...args])).stdout).at(-1)
+      return [done?.prompt_tokens, done?.completion_tokens]
+    }
+    const generated = await svcInTurn(['generate', '-m', 'brief', '--json', 'Hi'], {cwd: folder})
+    const {prompt_tokens: prompt, completion_tokens: reply, text} = JSON.parse(generated.stdout)
+    assert.deepEqual(await counts(), [prompt, 3])
+    assert.equal(reply, 3)
+    assert.equal((await run(['brief', 'Hi'])).stdout.trimEnd(), text.trimEnd())
+    assert.deepEqual(await counts('--max-tokens', '2'), [prompt, 2])
+    assert.deepEqual(await counts('--set', 'num_predict=1', '--system', 'No.'), [prompt - 'Be brief.'.length + 3, 1])
+    const refused = await run(['brief', 'Hi', '--set', 'num_ctx=5'])
+    assert.match(refused.stderr, /--set: use --num-ctx for the context length\./)
   })
 
   it('continues plain text without a chat template, and says so', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
 import type {GenerateRequest, LanguageModel} from '../../src/llm/index.js'
-import type {LoadOptions} from '../../src/llm/language-model.js'
+import type {LoadOptions} from '../../src/llm/load-options.js'
 import {defaultSampling, randomSource} from '../../src/sampling/index.js'
 import {qwen05b, writeRandomModel} from '../bench/random-model.js'
 import {campaignSeed} from '../support/campaign-seed.js'

@@ -1,6 +1,6 @@
 import type {TestContext} from 'node:test'
 import {type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
-import type {LoadOptions} from '../../src/llm/language-model.js'
+import type {LoadOptions} from '../../src/llm/load-options.js'
 
 /** Loads a model until the end of a test. */
 export async function loadModel(

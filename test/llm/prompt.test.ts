@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
 import {readInsertion} from '../../src/llm/insertion.js'
-import {encodePrompt, withinBytes, withSystem} from '../../src/llm/prompt.js'
+import {encodePrompt, withDefaults, withinBytes} from '../../src/llm/prompt.js'
 import {type ChatMessage, ChatTemplate, chatml, createTokenizer} from '../../src/text/index.js'
 import {seeded} from '../lang/fuzz.js'
 import {projectFile} from '../support/project.js'
@@ -200,18 +200,32 @@ describe('a conversation that continues a context', () => {
     })
 })
 
-describe('withSystem', () => {
+describe('withDefaults', () => {
   const user = {role: 'user', content: 'x'} as const
   const system = {role: 'system', content: 's'} as const
+  const prompt = {kind: 'chat', messages: [user], overflow: 'refuse'} as const
+
   it('adds a system message to a conversation that has none, and no context', () => {
-    const prompt = {kind: 'chat', messages: [user], overflow: 'refuse'} as const
-    assert.deepEqual(withSystem(prompt, 's'), {...prompt, messages: [system, user]})
+    assert.deepEqual(withDefaults(prompt, {system: 's'}), {...prompt, messages: [system, user]})
     for (const other of [
       {...prompt, messages: [{...system, content: 'own'}, user]},
       {...prompt, context: [1]},
       {kind: 'raw', text: 'x'} as const,
     ])
-      assert.equal(withSystem(other, 's'), other)
+      assert.equal(withDefaults(other, {system: 's'}), other)
+  })
+
+  it('adds the messages of the model after the system message', () => {
+    const messages = [
+      {role: 'user', content: 'a'},
+      {role: 'assistant', content: 'b'},
+    ] as const
+    assert.deepEqual(withDefaults(prompt, {system: 's', messages}), {...prompt, messages: [system, ...messages, user]})
+    const own = {...prompt, messages: [{...system, content: 'own'}, user]}
+    assert.deepEqual(withDefaults(own, {system: 's', messages}).kind === 'chat' && withDefaults(own, {messages}), {
+      ...prompt,
+      messages: [own.messages[0], ...messages, user],
+    })
   })
 })
 

@@ -3,6 +3,9 @@ import {describe, it} from 'node:test'
 import {EngineCounters} from '../../src/llm/counters.js'
 import {ServerMetrics} from '../../src/serve/metrics.js'
 
+const none = {count: 0, bytes: 0}
+const one = {count: 1, bytes: 4096}
+
 const untouched = `# HELP svc_requests_running Number of running requests.
 # TYPE svc_requests_running gauge
 svc_requests_running 0
@@ -34,9 +37,12 @@ svc_graph_runs_total 0
 svc_batched_runs_total 0
 # HELP svc_http_requests_total HTTP requests answered, by status.
 # TYPE svc_http_requests_total counter
-# HELP svc_model_loaded Whether the model is loaded (1) or not (0).
+# HELP svc_model_loaded Number of loaded models.
 # TYPE svc_model_loaded gauge
 svc_model_loaded 0
+# HELP svc_model_memory_bytes Approximate memory of the loaded models.
+# TYPE svc_model_memory_bytes gauge
+svc_model_memory_bytes 0
 # HELP svc_time_to_first_token_seconds Time to the first token.
 # TYPE svc_time_to_first_token_seconds histogram
 svc_time_to_first_token_seconds_bucket{le="0.01"} 0
@@ -88,9 +94,12 @@ svc_batched_runs_total 55
 # TYPE svc_http_requests_total counter
 svc_http_requests_total{status="200"} 2
 svc_http_requests_total{status="503"} 1
-# HELP svc_model_loaded Whether the model is loaded (1) or not (0).
+# HELP svc_model_loaded Number of loaded models.
 # TYPE svc_model_loaded gauge
 svc_model_loaded 1
+# HELP svc_model_memory_bytes Approximate memory of the loaded models.
+# TYPE svc_model_memory_bytes gauge
+svc_model_memory_bytes 4096
 # HELP svc_time_to_first_token_seconds Time to the first token.
 # TYPE svc_time_to_first_token_seconds histogram
 svc_time_to_first_token_seconds_bucket{le="0.01"} 0
@@ -111,12 +120,14 @@ svc_time_to_first_token_seconds_count 4
 
 describe('ServerMetrics', () => {
   it('includes all metrics before the first request, with no model loaded', () =>
-    assert.equal(new ServerMetrics().render(undefined), untouched))
+    assert.equal(new ServerMetrics().render(undefined, none), untouched))
 
   it('reports an idle model as loaded', () =>
     assert.equal(
-      new ServerMetrics().render(new EngineCounters().snapshot()),
-      untouched.replace('svc_model_loaded 0', 'svc_model_loaded 1'),
+      new ServerMetrics().render(new EngineCounters().snapshot(), one),
+      untouched
+        .replace('svc_model_loaded 0', 'svc_model_loaded 1')
+        .replace('svc_model_memory_bytes 0', 'svc_model_memory_bytes 4096'),
     ))
 
   it('includes the counters of the engine, statuses and cumulative histogram buckets', () => {
@@ -141,7 +152,7 @@ describe('ServerMetrics', () => {
     for (const [name, value] of Object.entries(counts)) counters.set(name as keyof typeof counts, value)
     counters.add('batchedRuns', 50)
     counters.add('batchedRuns', 5)
-    assert.equal(metrics.render(counters.snapshot()), busy)
+    assert.equal(metrics.render(counters.snapshot(), one), busy)
   })
 })
 

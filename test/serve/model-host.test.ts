@@ -3,15 +3,28 @@ import {rm, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
-import {ModelHost} from '../../src/serve/model-host.js'
+import {MemoryRoom} from '../../src/serve/memory-room.js'
+import {type HostOptions, ModelHost} from '../../src/serve/model-host.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, writeTinyModel} from '../support/tiny-model.js'
 import {until} from '../support/until.js'
 
 const dayMs = 86_400_000
+const hostOptions: HostOptions = {
+  keepAlive: 'forever',
+  threads: 1,
+  numCtx: 0,
+  slots: 1,
+  queueLimit: 1,
+  defaults: {parameters: {}},
+  fallback: {maxTokens: 8, temperature: 0.7},
+}
+const start = (path: string, name: string) =>
+  ModelHost.start(path, name, hostOptions, new MemoryRoom(Infinity), new AbortController().signal)
+const reason = new Error('closed')
 
 describe('ModelHost', () => {
-  it('describes the model with the licence, recommended sampling and tensors of its directories', async (test) => {
+  it('describes the model with the licence, declared sampling and tensors of its directories', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(join(folder, 'base'))
     await writeFiles(join(folder, 'base'), {
@@ -22,13 +35,13 @@ describe('ModelHost', () => {
     const declared = JSON.stringify({...JSON.parse(manifest as string), base_model: '../base'})
     await writeFiles(join(folder, 'run'), {...adapter, 'adapter_manifest.json': declared})
     const describe = async (name: string) => {
-      const options = {name, keepAlive: 'forever', threads: 1, numCtx: 0} as const
-      const host = await ModelHost.start(join(folder, name), options, new AbortController().signal)
-      await host.close()
+      const host = await start(join(folder, name), name)
+      await host.close(reason)
       return host.served
     }
     const run = await describe('run')
-    assert.deepEqual([run.license, run.recommended, run.adapted], ['MIT License', {temperature: 0.6, top_k: 20}, true])
+    assert.deepEqual([run.license, run.adapted], ['MIT License', true])
+    assert.deepEqual(run.defaults, {parameters: {temperature: 0.6, top_k: 20}})
     assert.equal(run.tensors.length, 21)
     assert.deepEqual(
       run.tensors.find(({name}) => name === 'lm_head.weight'),
@@ -47,9 +60,8 @@ describe('ModelHost', () => {
   it('keeps the model loaded for the keep_alive of a request, even beyond the maximum timer delay', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
-    const options = {name: 'tiny', keepAlive: 'forever', threads: 1, numCtx: 0, slots: 1, queueLimit: 1} as const
-    const host = await ModelHost.start(folder, options, new AbortController().signal)
-    test.after(() => host.close())
+    const host = await start(folder, 'tiny')
+    test.after(() => host.close(reason))
     const expiresAt = () => host.loaded?.expiresAt
     assert.equal(expiresAt(), 'forever')
     await host.load(30 * dayMs)

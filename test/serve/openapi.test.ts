@@ -13,10 +13,12 @@ import {ollamaRoutes} from '../../src/serve/ollama/routes.js'
 import {openaiRoutes} from '../../src/serve/openai/routes.js'
 import {type Route, requestFields} from '../../src/serve/request-fields.js'
 import {chatml} from '../../src/text/index.js'
+import {startHub} from '../support/hub-server.js'
 import {openContract, type Received} from '../support/openapi.js'
 import {type RunningServer, startServer} from '../support/server.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
-import {writeTinyModel} from '../support/tiny-model.js'
+import {tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
+import {until} from '../support/until.js'
 
 const contract = await openContract('serve/inference.openapi')
 const {document, operations, violations, visit} = contract
@@ -363,19 +365,32 @@ const valid: Readonly<Record<string, object>> = {
 }
 
 describe('responses of the inference server match its OpenAPI document', () => {
-  const model = suiteFolder()
+  const folder = suiteFolder()
+  const model = join(folder, 'tiny')
+  const pulled = {
+    commit: 'a'.repeat(40),
+    revisions: ['main'],
+    files: tinyModelFiles({layout: 'single'}),
+    large: ['model.safetensors'],
+  }
+  const closers: (() => void)[] = []
   let server: RunningServer
   let busy: RunningServer
   before(async () => {
     await writeTinyModel(model, {contextLength: 4096})
     await writeFiles(model, {'chat_template.jinja': chatml})
-    const args = ['--model', model, '--model-name', 'tiny']
+    const hub = await startHub({after: (close) => closers.push(close)}, {'acme/llama': pulled})
+    const args = ['--model', model]
     server = await startServer(args)
-    busy = await startServer([...args, '--parallel', '1', '--queue', '0', '--api-key-env', 'KEY'], {
-      env: {KEY: 'sesame'},
+    const manages = ['--models', 'pulled', '--manage-models']
+    busy = await startServer([...args, ...manages, '--parallel', '1', '--queue', '0', '--api-key-env', 'KEY'], {
+      env: {KEY: 'sesame', HF_HOME: join(folder, 'hf'), HF_ENDPOINT: hub.endpoint},
     })
   })
-  after(() => Promise.all([server, busy].map((one) => one?.stop())))
+  after(async () => {
+    await Promise.all([server, busy].map((one) => one?.stop()))
+    for (const close of closers) close()
+  })
 
   for (const {method, path, operation} of operations.filter(({method}) => method === 'GET' || method === 'HEAD'))
     it(`${method} ${path}`, async () => {
@@ -460,6 +475,25 @@ describe('responses of the inference server match its OpenAPI document', () => {
     await running.text().catch(() => {})
   })
 
+  it('downloads and deletes models', async () => {
+    const headers = {authorization: 'Bearer sesame'}
+    const pull = (body: object) => askDocumented(busy, 'POST', '/api/pull', {headers, body})
+    const remove = async (body: object) => (await askDocumented(busy, 'DELETE', '/api/delete', {headers, body})).status
+    assert.match((await pull({model: 'acme/llama'})).text, /"pulling model\.safetensors".*\n\{"status":"success"\}\n$/)
+    assert.equal((await pull({name: 'acme/llama:latest', stream: false})).text, '{"status":"success"}')
+    assert.equal((await pull({model: 'acme/none'})).status, 404)
+    for (const body of [{}, {model: 'acme/llama', insecure: true}]) assert.equal((await pull(body)).status, 400)
+    const abort = new AbortController()
+    const body = JSON.stringify({model: 'acme/llama', prompt: 'Hi', raw: true, options: {num_predict: -1}})
+    const running = await fetch(`${busy.baseUrl}/api/generate`, {method: 'POST', headers, body, signal: abort.signal})
+    assert.equal(await remove({model: 'acme/llama'}), 409)
+    abort.abort()
+    await running.text().catch(() => {})
+    await until(async () => (await remove({model: 'acme/llama'})) === 200, 'the model is idle and deleted')
+    assert.equal(await remove({model: 'acme/llama'}), 404)
+    assert.equal(await remove({}), 400)
+  })
+
   it('500 if the model is unloaded and then damaged', async () => {
     const unload = {prompt: '', keep_alive: 0}
     assert.match((await askDocumented(server, 'POST', '/api/generate', {body: unload})).text, /"unload"/)
@@ -476,7 +510,7 @@ describe('responses of the inference server match its OpenAPI document', () => {
     const documented = operations.flatMap(({method, path, operation}) =>
       Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
     )
-    const rare = ['GET /metrics 500', 'HEAD /metrics 500']
+    const rare = ['GET /metrics 500', 'HEAD /metrics 500', 'POST /api/pull 500', 'POST /api/pull 503']
     assert.deepEqual(
       documented.filter((answer) => !seen.has(answer)),
       rare,

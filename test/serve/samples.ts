@@ -3,14 +3,18 @@ import type {GenerateSummary, TokenLogprob} from '../../src/llm/index.js'
 import type {ServedModel} from '../../src/serve/served-model.js'
 
 /** Defaults of the test server. */
-export const defaults = {maxTokens: 512, temperature: 0.7, numCtx: 8192, seed: () => 99}
+export const defaults = {maxTokens: 512, sampling: {temperature: 0.7}, numCtx: 8192, stop: [], seed: () => 99}
 
 export const servedModel: ServedModel = {
   name: 'my-run',
+  folders: ['/runs/my-run'],
+  trained: true,
+  longestToken: 16,
   baseModel: 'acme/small-base',
   family: 'qwen2',
   parameterCount: 494_032_768,
   bytes: 1_200_340_992,
+  memoryBytes: 2_300_000_000,
   digest: 'ab'.repeat(32),
   modifiedAt: new Date('2026-01-05T10:11:12.000Z'),
   format: 'safetensors',
@@ -27,7 +31,8 @@ export const servedModel: ServedModel = {
   stop: ['<|im_end|>'],
   adapted: true,
   license: undefined,
-  recommended: {},
+  repetitionPenalty: 1,
+  defaults: {parameters: {}},
   tensors: [{name: 'model.norm.weight', dtype: 'F32', shape: [896]}],
 }
 

@@ -1,7 +1,6 @@
 import {createHash} from 'node:crypto'
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http'
 import type {AddressInfo} from 'node:net'
-import type {TestContext} from 'node:test'
 
 /** A faulty response. */
 export type HubFault =
@@ -45,7 +44,7 @@ export interface TestHub {
 
 /** Simulates the parts of Hugging Face that a download uses: a hub with models, and a second server for large files. */
 export async function startHub(
-  test: Pick<TestContext, 'after'>,
+  test: {after(close: () => void): void},
   models: Readonly<Record<string, HubModel>>,
 ): Promise<TestHub> {
   const hub: TestHub = {endpoint: '', requests: [], faults: [], ranges: true, lies: {}}
@@ -56,7 +55,7 @@ export async function startHub(
   return hub
 }
 
-async function listen(test: Pick<TestContext, 'after'>, server: Server): Promise<string> {
+async function listen(test: {after(close: () => void): void}, server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   test.after(() => {
     server.closeAllConnections()

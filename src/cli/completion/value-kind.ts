@@ -48,6 +48,8 @@ const ofCommands: Readonly<Record<string, ValueKind>> = {
   'speech pull id': 'speech-model',
   'pull name': 'speech-model',
   'merge run': 'directory',
+  'model import file': 'file',
+  'serve models': 'directory',
   'bench run name': 'benchmark',
   'bench syntax-k file': 'file',
   'contracts validate contract': 'contract',

@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {choice, integer, list, originPatterns, text} from '../types.js'
+import {boolean, choice, integer, list, modelFolders, originPatterns, text} from '../types.js'
 
 export const serveSettings = sectionSettings('serve', () => ({
   host: {
@@ -17,6 +17,33 @@ export const serveSettings = sectionSettings('serve', () => ({
     env: ['SVC_SERVE_PORT'],
     default: 11_435,
     doc: 'Port to listen on; 0 selects a free port.',
+  },
+  models: {
+    type: modelFolders(),
+    flag: 'models',
+    group: 'model',
+    placeholder: 'DIR,...',
+    env: ['SVC_SERVE_MODELS'],
+    default: [] as readonly string[],
+    doc: 'Directories whose subdirectories and GGUF files are served as models, loaded when a request names them; pulled serves the downloaded models.',
+  },
+  memoryLimit: {
+    type: integer({min: 0}),
+    flag: 'memory-limit',
+    group: 'capacity',
+    placeholder: 'MB',
+    env: ['SVC_SERVE_MEMORY_LIMIT'],
+    default: 0,
+    doc: 'Memory for loaded models; the least recently used ones make room for others. 0 is what is available when the server starts.',
+  },
+  manageModels: {
+    type: boolean('lenient'),
+    flag: 'manage-models',
+    group: 'network',
+    env: ['SVC_SERVE_MANAGE_MODELS'],
+    default: false,
+    userOnly: true,
+    doc: 'Let clients download and delete models; requires --models pulled.',
   },
   device: {
     type: choice('cpu', 'cuda'),
@@ -63,7 +90,7 @@ export const serveSettings = sectionSettings('serve', () => ({
   keepAlive: {
     type: integer({min: -1}),
     flag: 'keep-alive',
-    group: 'model',
+    group: 'capacity',
     placeholder: 'SECONDS',
     env: ['SVC_SERVE_KEEP_ALIVE'],
     default: -1,

@@ -1,8 +1,9 @@
 import {command, commandLine} from '../command.js'
-import {failed, notFound, rows, unavailable, usage} from '../row.js'
+import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
 import {didYouMean} from '../suggestion.js'
 
 const shape = (dims: readonly number[]) => `[${dims.join(', ')}]`
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)
 const places = (tried: readonly string[]) => tried.map((place) => `\n  ${place}`).join('')
 
 /** Errors of model directories, weights and generation. */
@@ -30,9 +31,31 @@ export const modelErrors = rows(() => ({
   model_not_served: notFound({
     openai: 'model_not_found',
     message: (p: {model: string; served: string; suggestion?: string | undefined}) =>
-      `model '${p.model}' not found${p.suggestion === undefined ? `; this server serves '${p.served}'` : `, did you mean '${p.suggestion}'?`}`,
-    hint: (p: {served: string}) => `Request the model ${p.served}; GET /api/tags lists it.`,
+      `model '${p.model}' not found${p.suggestion === undefined ? (p.served === '' ? '; this server has no models' : `; this server serves '${p.served}'`) : `, did you mean '${p.suggestion}'?`}`,
+    hint: (p: {served: string}) =>
+      p.served === ''
+        ? 'Copy a model into the directory that the server was started with.'
+        : `Request the model ${p.served}; GET /api/tags lists it.`,
     param: (_: object) => 'model',
+  }),
+  model_removed: notFound({
+    openai: 'model_not_found',
+    message: (p: {model: string; path: string}) => `model '${p.model}' was deleted: ${p.path} does not exist any more`,
+    hint: 'Request another model that GET /api/tags lists, or copy the model there again.',
+    param: (_: object) => 'model',
+  }),
+  model_too_large: unavailable({
+    http: 400,
+    openai: 'model_too_large',
+    message: (p: {model: string; bytes: number; limit: number}) =>
+      `model '${p.model}' needs about ${megabytes(p.bytes)} MB, and this server has ${megabytes(p.limit)} MB for models`,
+    hint: 'Start the server with a larger --memory-limit, a lower --precision, a smaller --num-ctx or a smaller --prefix-cache.',
+    param: (_: object) => 'model',
+  }),
+  models_read_only: usage({
+    http: 403,
+    message: (p: {path: string}) => `${p.path} is disabled: this server was not started to download and delete models`,
+    hint: 'Download or delete the model on the machine of the server, or start it with --models pulled --manage-models.',
   }),
   device_unavailable: unavailable({
     http: 500,
@@ -55,6 +78,20 @@ export const modelErrors = rows(() => ({
   model_file_invalid: failed({
     message: (p: {file: string; reason: string}) => `${p.file} cannot be used: ${p.reason}.`,
     hint: 'Copy or download the file again.',
+  }),
+  modelfile_invalid: usage({
+    message: (p: {file: string; line: number; reason: string}) =>
+      `Line ${p.line} of ${p.file} cannot be imported: ${p.reason}.`,
+    hint: 'Correct the line, then run the command again.',
+  }),
+  model_defaults_exist: conflict({
+    message: (p: {path: string}) => `${p.path} already exists.`,
+    hint: 'Pass --overwrite to replace it, or --output with another directory.',
+  }),
+  model_defaults_invalid: usage({
+    http: 500,
+    message: (p: {file: string; reason: string}) => `${p.file} cannot be used: ${p.reason}.`,
+    hint: 'Correct the file, or delete it to use the model without other defaults.',
   }),
   lfs_pointer: failed({
     message: (p: {file: string; size?: number}) =>

@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {capabilitiesOf} from '../../llm/index.js'
-import {Fields} from '../body.js'
+import {definedEntries, Fields} from '../body.js'
 import type {EffectiveDevice, ServedModel} from '../served-model.js'
 
 /**
@@ -56,6 +56,7 @@ export const show = (model: ServedModel, {verbose = false} = {}) => ({
     .map(([key, value]) => `${key.padEnd(30)} ${JSON.stringify(value)}`)
     .join('\n'),
   template: templateOf(model),
+  ...definedEntries({system: model.defaults.system, messages: model.defaults.messages}),
   ...(model.templateError === undefined ? {} : {template_error: SvcError.fromRecord(model.templateError).message}),
   details: details(model),
   model_info: {
@@ -77,26 +78,32 @@ export const show = (model: ServedModel, {verbose = false} = {}) => ({
 const templateOf = ({template}: ServedModel) => template ?? '{{ .Prompt }}'
 
 /** Defaults for omitted fields of a request. */
-const parameters = ({contextLength, stop}: ServedModel): (readonly [key: string, value: string | number])[] => [
-  ['num_ctx', contextLength],
-  ...stop.map((text) => ['stop', text] as const),
-]
+function parameters({
+  contextLength,
+  stop,
+  repetitionPenalty,
+  defaults,
+}: ServedModel): (readonly [key: string, value: string | number])[] {
+  const {num_ctx: _, ...declared} = defaults.parameters
+  const all = {...(repetitionPenalty === 1 ? {} : {repeat_penalty: repetitionPenalty}), ...declared}
+  return [
+    ['num_ctx', contextLength],
+    ...Object.entries(all),
+    ...[...stop, ...(defaults.stop ?? [])].map((text) => ['stop', text] as const),
+  ]
+}
 
-/** Modelfile names of parameters whose name in `generation_config.json` differs. */
-const parameterNames: Readonly<Record<string, string>> = {repetition_penalty: 'repeat_penalty'}
-
-/** Describes the model as a Modelfile. Recommended sampling options are comments, because the server does not use them. */
+/** Describes the model as a Modelfile. */
 function modelfile(model: ServedModel): string {
-  const {name, baseModel, adapted, license, recommended} = model
+  const {name, baseModel, adapted, license, defaults} = model
   const line = ([key, value]: readonly [string, string | number]) => `PARAMETER ${key} ${JSON.stringify(value)}`
   const lines = [
     `FROM ${baseModel ?? name}`,
     ...(adapted ? [`ADAPTER ${name}`] : []),
     `TEMPLATE """${templateOf(model)}"""`,
     ...parameters(model).map(line),
-    ...Object.entries(recommended).map(
-      ([key, value]) => `# generation_config.json recommends: ${line([parameterNames[key] ?? key, value])}`,
-    ),
+    ...(defaults.system === undefined ? [] : [`SYSTEM """${defaults.system}"""`]),
+    ...(defaults.messages ?? []).map(({role, content}) => `MESSAGE ${role} """${content}"""`),
     ...(license === undefined ? [] : [`LICENSE """${license}"""`]),
   ]
   return `${lines.join('\n')}\n`
@@ -113,13 +120,13 @@ export const ps = (loaded: readonly LoadedModel[]) => ({
   models: loaded.map(({model, expiresAt, device}) => ({
     name: model.name,
     model: model.name,
-    size: model.bytes,
+    size: model.memoryBytes,
     digest: model.digest,
     details: details(model),
     // A numeric offset, because Python before 3.11 does not parse Z. Its maximum year is 9999.
     expires_at:
       expiresAt === 'forever' ? '9000-01-01T00:00:00.000+00:00' : expiresAt.toISOString().replace('Z', '+00:00'),
-    size_vram: device === 'cpu' ? 0 : model.bytes,
+    size_vram: device === 'cpu' ? 0 : model.memoryBytes,
     context_length: model.contextLength,
   })),
 })

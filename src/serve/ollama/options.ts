@@ -1,14 +1,7 @@
 import {defaultSampling, type SamplingOptions} from '../../sampling/index.js'
+import {modelParameters} from '../../weights/index.js'
 import {Fields, stopBounds} from '../body.js'
-
-/** Defaults for omitted options. */
-export interface OllamaDefaults {
-  maxTokens: number
-  temperature: number
-  numCtx: number
-  /** A new 32-bit seed. */
-  seed(): number
-}
+import type {RequestDefaults} from '../defaults.js'
 
 export interface OllamaOptions {
   sampling: SamplingOptions
@@ -21,46 +14,45 @@ export interface OllamaOptions {
   unknown: readonly string[]
 }
 
-/** Wide enough for any use, but narrow enough to keep logits finite. */
-const penalty = {min: -100, max: 100}
-
 /** @throws bad_request */
-export function readOptions(body: Fields, defaults: OllamaDefaults): OllamaOptions {
+export function readOptions(body: Fields, defaults: RequestDefaults): OllamaOptions {
   const options = body.object('options', (name) => `option "${name}"`) ?? new Fields({})
   return {
     sampling: readSampling(options, defaults),
     maxTokens: readMaxTokens(options, defaults),
-    stop: options.texts('stop', stopBounds) ?? [],
-    numCtx: options.integer('num_ctx', {min: 1}) ?? defaults.numCtx,
+    stop: options.texts('stop', stopBounds) ?? defaults.stop,
+    numCtx: options.integer('num_ctx', modelParameters.num_ctx) ?? defaults.numCtx,
     unknown: options.unknown,
   }
 }
 
-function readSampling(options: Fields, defaults: OllamaDefaults): SamplingOptions {
+function readSampling(options: Fields, {sampling, seed}: RequestDefaults): SamplingOptions {
+  const otherwise = {...defaultSampling, ...sampling}
+  const bounds = modelParameters
   return {
-    temperature: options.number('temperature', {min: 0}) ?? defaults.temperature,
+    temperature: options.number('temperature', bounds.temperature) ?? otherwise.temperature,
     // Below 1 means all tokens, as in llama.cpp.
-    topK: Math.max(0, options.integer('top_k') ?? defaultSampling.topK),
-    topP: options.number('top_p', {min: 0, max: 1}) ?? defaultSampling.topP,
-    minP: options.number('min_p', {min: 0, max: 1}) ?? defaultSampling.minP,
-    seed: readSeed(options, defaults),
-    repeatPenalty: options.number('repeat_penalty', {min: 0.01, max: 100}) ?? defaultSampling.repeatPenalty,
-    presencePenalty: options.number('presence_penalty', penalty) ?? defaultSampling.presencePenalty,
-    frequencyPenalty: options.number('frequency_penalty', penalty) ?? defaultSampling.frequencyPenalty,
-    repeatLastN: options.integer('repeat_last_n', {min: -1}) ?? defaultSampling.repeatLastN,
+    topK: Math.max(0, options.integer('top_k') ?? otherwise.topK),
+    topP: options.number('top_p', bounds.top_p) ?? otherwise.topP,
+    minP: options.number('min_p', bounds.min_p) ?? otherwise.minP,
+    seed: readSeed(options, seed),
+    repeatPenalty: options.number('repeat_penalty', bounds.repeat_penalty) ?? otherwise.repeatPenalty,
+    presencePenalty: options.number('presence_penalty', bounds.presence_penalty) ?? otherwise.presencePenalty,
+    frequencyPenalty: options.number('frequency_penalty', bounds.frequency_penalty) ?? otherwise.frequencyPenalty,
+    repeatLastN: options.integer('repeat_last_n', bounds.repeat_last_n) ?? otherwise.repeatLastN,
     logitBias: defaultSampling.logitBias,
   }
 }
 
 /** The lowest 32 bits of the seed; -1 selects a random one. */
-function readSeed(options: Fields, defaults: OllamaDefaults): number {
+function readSeed(options: Fields, random: () => number): number {
   const seed = options.integer('seed') ?? -1
-  return (seed === -1 ? defaults.seed() : seed) >>> 0
+  return (seed === -1 ? random() : seed) >>> 0
 }
 
 /** -1 and -2: until the context is full; 0: the default. */
-function readMaxTokens(options: Fields, defaults: OllamaDefaults): number | undefined {
-  const count = options.integer('num_predict', {min: -2}) ?? 0
+function readMaxTokens(options: Fields, {maxTokens}: RequestDefaults): number | undefined {
+  const count = options.integer('num_predict', modelParameters.num_predict) ?? 0
   if (count < 0) return undefined
-  return count === 0 ? defaults.maxTokens : count
+  return count === 0 ? maxTokens : count
 }

@@ -3,13 +3,14 @@ import type {GenerateRequest, Prompt} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
 import {type Ability, abilitiesFor} from '../abilities.js'
 import {definedEntries, Fields} from '../body.js'
+import type {RequestDefaults} from '../defaults.js'
 import {type KeepAlive, readKeepAlive} from '../keep-alive.js'
 import {readFormat, readOllamaFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
 import {type RequestedThinking, readThinking} from '../thinking.js'
 import {readTools} from '../tools.js'
 import {readMessages} from './messages.js'
-import {type OllamaDefaults, readOptions} from './options.js'
+import {readOptions} from './options.js'
 
 /** A request of `/api/generate` or `/api/chat`. */
 export interface OllamaRequest {
@@ -32,7 +33,7 @@ export interface OllamaRequest {
  * Reads the body of `POST /api/generate`.
  * @throws bad_request, body_missing
  */
-export function readGenerate(body: unknown, defaults: OllamaDefaults): OllamaRequest {
+export function readGenerate(body: unknown, defaults: RequestDefaults): OllamaRequest {
   const fields = Fields.ofBody(body, fieldsOf('/api/generate'))
   const thinking = readThinking(fields)
   const prompt = readPrompt(fields, thinking)
@@ -44,7 +45,7 @@ export function readGenerate(body: unknown, defaults: OllamaDefaults): OllamaReq
  * Reads the body of `POST /api/chat`.
  * @throws bad_request, body_missing
  */
-export function readChat(body: unknown, defaults: OllamaDefaults): OllamaRequest {
+export function readChat(body: unknown, defaults: RequestDefaults): OllamaRequest {
   const fields = Fields.ofBody(body, fieldsOf('/api/chat'))
   const messages = readMessages(fields)
   const overflow = fields.boolean('truncate') === false ? 'refuse' : 'drop_oldest'
@@ -84,7 +85,7 @@ function readCommon(
   fields: Fields,
   prompt: Prompt,
   {thinking}: RequestedThinking,
-  defaults: OllamaDefaults,
+  defaults: RequestDefaults,
 ): Omit<OllamaRequest, 'load'> {
   const {sampling, maxTokens, stop, numCtx, unknown} = readOptions(fields, defaults)
   const request: GenerateRequest = {

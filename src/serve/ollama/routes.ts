@@ -3,16 +3,18 @@ import {asOllamaError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent} from '../../llm/index.js'
 import {clientGone, type HttpApp, ndjsonStream, streamEvents} from '../../net/index.js'
 import {requireAbilities} from '../abilities.js'
-import {generate, type ServeContext} from '../context.js'
+import {generate, requestedModel, type ServeContext} from '../context.js'
+import type {RequestDefaults} from '../defaults.js'
+import type {ModelHost} from '../model-host.js'
 import {CallCollector, collect, logUnknown, refuseRoute} from '../reply.js'
+import {managementRoutes} from './management.js'
 import {ps, readShow, show, tags, version} from './model.js'
-import type {OllamaDefaults} from './options.js'
 import {type OllamaRequest, readChat, readGenerate} from './request.js'
 import * as response from './response.js'
 
 /** Request and reply formats of one of the two generation routes. */
 interface Wire {
-  read(body: unknown, defaults: OllamaDefaults): OllamaRequest
+  read(body: unknown, defaults: RequestDefaults): OllamaRequest
   loaded(head: response.ReplyHead, reason: 'load' | 'unload'): object
   chunk(head: response.ReplyHead, text: response.ReplyText): object
   end(head: response.ReplyHead, end: response.ReplyEnd, parsed: OllamaRequest): object
@@ -33,19 +35,25 @@ const generateWire: Wire = {
 }
 
 export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
-  const {host, product, device, promptBodyLimit: bodyLimit} = context
+  const {models, product, device, promptBodyLimit: bodyLimit} = context
   app.get('/api/version', async () => version(product, device))
-  app.get('/api/tags', async () => tags([host.served]))
+  app.get('/api/tags', async () => tags(await models.list()))
   app.get('/api/ps', async () =>
-    ps(host.loaded === undefined ? [] : [{model: host.served, device, expiresAt: host.loaded.expiresAt}]),
+    ps(
+      models.loaded.map(({served: model, loaded: {expiresAt} = {expiresAt: new Date()}}) => ({
+        model,
+        device,
+        expiresAt,
+      })),
+    ),
   )
   app.post('/api/show', async ({body}) => {
     const {name, verbose} = readShow(body)
-    host.resolve(name)
-    return show(host.served, {verbose})
+    return show((await models.find(name)).served, {verbose})
   })
   app.post('/api/chat', (request, reply) => answer(context, chatWire, request, reply))
   app.post('/api/generate', {bodyLimit}, (request, reply) => answer(context, generateWire, request, reply))
+  managementRoutes(app, context)
   refuseRoute(app, '/api/embeddings', () => new SvcError('not_implemented', {what: 'embeddings are'}))
   refuseRoute(app, '/api/embed', () => new SvcError('bad_request', {reason: 'this server does not support embeddings'}))
 }
@@ -57,16 +65,17 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   const started = performance.now()
-  const parsed = wire.read(request.body, context.defaults)
+  const host = await context.models.find(requestedModel(request.body))
+  const parsed = wire.read(request.body, host.requestDefaults)
+  const model = parsed.model ?? host.name
   const head = () => ({model, createdAt: new Date()})
-  const model = context.host.resolve(parsed.model)
-  requireAbilities(context.host.served, parsed.requires)
+  requireAbilities(host.served, parsed.requires)
   logUnknown(request, parsed)
-  if (parsed.load) return wire.loaded(head(), await loadOrUnload(context, parsed))
+  if (parsed.load) return wire.loaded(head(), await loadOrUnload(host, parsed))
 
-  const loadMs = await context.host.load(parsed.keepAlive)
   const gone = clientGone(reply)
-  const events = generate(context, {...parsed.request, contextLength: parsed.numCtx}, gone, parsed.keepAlive)
+  const loadMs = await host.load(parsed.keepAlive, gone)
+  const events = generate(context, host, {...parsed.request, contextLength: parsed.numCtx}, gone, parsed.keepAlive)
   const ending = (summary: response.ReplyEnd['summary']) => ({summary, loadMs, totalMs: performance.now() - started})
   if (!parsed.stream) {
     const {summary, ...text} = await collect(events)
@@ -95,7 +104,7 @@ function partOf(event: GenerateEvent, calls: CallCollector): response.ReplyText 
   return call && {text: '', calls: [call]}
 }
 
-async function loadOrUnload({host}: ServeContext, {keepAlive}: OllamaRequest): Promise<'load' | 'unload'> {
+async function loadOrUnload(host: ModelHost, {keepAlive}: OllamaRequest): Promise<'load' | 'unload'> {
   if (keepAlive === 0) {
     await host.unload()
     return 'unload'

@@ -2,13 +2,14 @@ import type {GenerateRequest} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
 import {type Ability, abilitiesFor} from '../abilities.js'
 import {definedEntries, Fields, stopBounds} from '../body.js'
+import type {RequestDefaults} from '../defaults.js'
 import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
 import {readThinking} from '../thinking.js'
 import {readTools} from '../tools.js'
 import {type Delivery, readDelivery} from './delivery.js'
 import {readMessages} from './messages.js'
-import {type OpenAiDefaults, readMaxTokens, readSampling} from './sampling.js'
+import {readMaxTokens, readSampling} from './sampling.js'
 
 /** A request of `/v1/chat/completions` or `/v1/completions`. */
 export interface OpenAiRequest extends Delivery {
@@ -22,7 +23,7 @@ export interface OpenAiRequest extends Delivery {
  * Reads the body of `POST /v1/chat/completions`.
  * @throws bad_request, unsupported_value, body_missing
  */
-export function readChatCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiRequest {
+export function readChatCompletion(body: unknown, defaults: RequestDefaults): OpenAiRequest {
   const fields = Fields.ofBody(body, fieldsOf('/v1/chat/completions'))
   const messages = readMessages(fields)
   requireContinuation(fields, messages)
@@ -31,7 +32,7 @@ export function readChatCompletion(body: unknown, defaults: OpenAiDefaults): Ope
   const request: GenerateRequest = {
     prompt: {kind: 'chat', messages, overflow: 'refuse', ...variables},
     maxTokens: readMaxTokens(fields, ['max_completion_tokens', 'max_tokens'], 1, defaults),
-    stop: fields.texts('stop', stopBounds) ?? [],
+    stop: fields.texts('stop', stopBounds) ?? defaults.stop,
     sampling: readSampling(fields, defaults),
     ...readFormat(fields, readResponseFormat),
     ...definedEntries({topLogprobs: readTopLogprobs(fields), thinking, tools}),

@@ -2,11 +2,12 @@ import {SvcError} from '../../errors/index.js'
 import type {GenerateRequest} from '../../llm/index.js'
 import {abilitiesFor} from '../abilities.js'
 import {definedEntries, Fields, stopBounds} from '../body.js'
+import type {RequestDefaults} from '../defaults.js'
 import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
 import type {OpenAiRequest} from './chat-request.js'
 import {readDelivery} from './delivery.js'
-import {type OpenAiDefaults, readMaxTokens, readSampling} from './sampling.js'
+import {readMaxTokens, readSampling} from './sampling.js'
 
 /** Maximum prompts of a request, and maximum replies to all of them together. */
 const maxPrompts = 128
@@ -15,7 +16,7 @@ const maxPrompts = 128
  * Reads the body of `POST /v1/completions`, which continues plain text.
  * @throws bad_request, unsupported_value, body_missing
  */
-export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiRequest {
+export function readCompletion(body: unknown, defaults: RequestDefaults): OpenAiRequest {
   const fields = Fields.ofBody(body, fieldsOf('/v1/completions'))
   const delivery = readDelivery(fields)
   if ((fields.integer('best_of') ?? delivery.n) !== delivery.n)
@@ -33,7 +34,7 @@ export function readCompletion(body: unknown, defaults: OpenAiDefaults): OpenAiR
     throw fields.wrong('prompt', 'be a string or a list of strings with suffix')
   const request: Omit<GenerateRequest, 'prompt'> = {
     maxTokens: readMaxTokens(fields, ['max_tokens'], 0, defaults),
-    stop: fields.texts('stop', stopBounds) ?? [],
+    stop: fields.texts('stop', stopBounds) ?? defaults.stop,
     sampling: readSampling(fields, defaults),
     ...readFormat(fields, readResponseFormat),
     ...definedEntries({topLogprobs: fields.integer('logprobs', {min: 0, max: 5})}),

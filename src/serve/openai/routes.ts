@@ -4,8 +4,10 @@ import {asOpenAiError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent, GenerateRequest, GenerateSummary} from '../../llm/index.js'
 import {clientGone, type HttpApp, type ReplyStream, sseStream, streamEvents} from '../../net/index.js'
 import {requireAbilities} from '../abilities.js'
-import {generate, type ServeContext} from '../context.js'
+import {generate, requestedModel, type ServeContext} from '../context.js'
+import type {RequestDefaults} from '../defaults.js'
 import type {KeepAlive} from '../keep-alive.js'
+import type {ModelHost} from '../model-host.js'
 import {logUnknown, ReplyCollector, refuseRoute} from '../reply.js'
 import {type OpenAiRequest, readChatCompletion} from './chat-request.js'
 import {chatCall, chatCompletion, chatDelta, chatEnd, chatOpening, chatThinking, chatUsage} from './chat-response.js'
@@ -28,12 +30,11 @@ import {
   type StreamHead,
   systemFingerprint,
 } from './reply.js'
-import type {OpenAiDefaults} from './sampling.js'
 
 /** Request and reply formats of one of the two generation routes. */
 interface Wire {
   prefix: string
-  read(body: unknown, defaults: OpenAiDefaults): OpenAiRequest
+  read(body: unknown, defaults: RequestDefaults): OpenAiRequest
   /** @param n choices per prompt */
   complete(head: ReplyHead, choices: readonly Choice[], n: number): object
   /** Writes the first chunk of a choice; undefined if there is none. */
@@ -84,13 +85,15 @@ const completionWire: Wire = {
 
 /** The routes of the OpenAI API. */
 export function openaiRoutes(app: HttpApp, context: ServeContext): void {
-  const {host, otherModels, promptBodyLimit: bodyLimit} = context
-  app.get('/v1/models', async () => modelList([modelEntry(host.served), ...(await otherModels())]))
+  const {models, otherModels, promptBodyLimit: bodyLimit} = context
+  app.get('/v1/models', async () => modelList([...(await models.list()).map(modelEntry), ...(await otherModels())]))
   app.get<{Params: {id: string}}>('/v1/models/:id', async ({params: {id}}) => {
     const other = (await otherModels()).find((entry) => entry.id === id)
-    if (other !== undefined && id !== host.served.name) return other
-    host.resolve(id)
-    return modelEntry(host.served)
+    const found = await models.find(id).catch((error: unknown) => {
+      if (other === undefined) throw error
+      return undefined
+    })
+    return found === undefined ? other : modelEntry(found.served)
   })
   app.post('/v1/chat/completions', {bodyLimit}, (request, reply) => answer(context, chatWire, request, reply))
   app.post('/v1/completions', {bodyLimit}, (request, reply) => answer(context, completionWire, request, reply))
@@ -107,18 +110,19 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
-  const parsed = wire.read(request.body, context.defaults)
-  requireAbilities(context.host.served, parsed.requires)
+  const host = await context.models.find(requestedModel(request.body))
+  const parsed = wire.read(request.body, host.requestDefaults)
+  requireAbilities(host.served, parsed.requires)
   logUnknown(request, parsed)
   const head: StreamHead = {
     id: `${wire.prefix}-${randomUUID()}`,
     created: Math.floor(Date.now() / 1000),
-    model: context.host.resolve(parsed.model),
+    model: parsed.model ?? host.name,
     systemFingerprint: systemFingerprint(context.product, context.device === 'cpu' ? 'cpu' : 'cuda'),
     includeUsage: parsed.includeUsage,
   }
   const requests = seeded(parsed)
-  const events = replies(context, requests, clientGone(reply), parsed.keepAlive)
+  const events = replies(context, host, requests, clientGone(reply), parsed.keepAlive)
   if (!parsed.stream) {
     const collectors = requests.map(() => new ReplyCollector())
     for await (const {index, event} of events) collectors[index]?.add(event)
@@ -155,13 +159,14 @@ const maxConcurrent = 8
 /** Merges the events of several replies. If one fails or the iteration ends, the others are cancelled. */
 async function* replies(
   context: ServeContext,
+  host: ModelHost,
   requests: readonly GenerateRequest[],
   gone: AbortSignal,
   keepAlive: KeepAlive | undefined,
 ) {
   const ended = new AbortController()
   const signal = AbortSignal.any([gone, ended.signal])
-  const all = requests.map((request) => generate(context, request, signal, keepAlive))
+  const all = requests.map((request) => generate(context, host, request, signal, keepAlive))
   const pending = new Map<number, Promise<{index: number; result: IteratorResult<GenerateEvent, void>}>>()
   const advance = (index: number) => {
     const next = all[index]?.next().then((result) => ({index, result}))

@@ -22,6 +22,11 @@ export interface PullProgress {
   /** Bytes of all files: received so far, and in total if the hub reports the sizes. */
   receivedBytes: number
   totalBytes: number
+  /** `sha256:HEX` or `git-sha1:HEX` of this file, if the hub reports it. */
+  digest: string | undefined
+  /** Bytes of this file: received so far, and in total if the hub reports it. */
+  fileBytes: number
+  fileTotal: number | undefined
 }
 
 export interface PullOptions extends HubOptions {
@@ -142,10 +147,11 @@ async function downloadAll(
   for (const file of files) {
     const path = join(repository, 'blobs', file.checksum?.hex ?? nameOf(commit, file))
     const url = fileUrl(id, commit, file.name, options)
+    const digest = file.checksum && `${file.checksum.algorithm}:${file.checksum.hex}`
     const onBytes = (bytes: number) => {
       received.set(file.name, bytes)
       const receivedBytes = [...received.values()].reduce((sum, value) => sum + value, 0)
-      options.onProgress?.({file: file.name, receivedBytes, totalBytes})
+      options.onProgress?.({file: file.name, receivedBytes, totalBytes, digest, fileBytes: bytes, fileTotal: file.size})
     }
     const fetched = await download({id, url, file, path, onBytes}, options)
     blobs.push({name: file.name, path, bytes: (await stat(path)).size, cached: !fetched})

@@ -119,7 +119,13 @@ PARAMETER stop "<|im_end|>"
       template: '{{ messages }}',
       stop: [],
       license: 'MIT License\n',
-      recommended: {temperature: 0.6, repetition_penalty: 1.1},
+      repetitionPenalty: 1.1,
+      defaults: {
+        system: 'Be brief.',
+        stop: ['END'],
+        messages: [{role: 'user', content: 'Hi'}],
+        parameters: {num_ctx: 4096, temperature: 0.6},
+      },
     })
     assert.equal(license, 'MIT License\n')
     assert.equal(
@@ -127,8 +133,11 @@ PARAMETER stop "<|im_end|>"
       `FROM my-run
 TEMPLATE """{{ messages }}"""
 PARAMETER num_ctx 8192
-# generation_config.json recommends: PARAMETER temperature 0.6
-# generation_config.json recommends: PARAMETER repeat_penalty 1.1
+PARAMETER repeat_penalty 1.1
+PARAMETER temperature 0.6
+PARAMETER stop "END"
+SYSTEM """Be brief."""
+MESSAGE user """Hi"""
 LICENSE """MIT License
 """
 `,
@@ -143,7 +152,7 @@ describe('GET /api/ps', () => {
   const entry = {
     name: 'my-run',
     model: 'my-run',
-    size: 1_200_340_992,
+    size: 2_300_000_000,
     digest: 'ab'.repeat(32),
     details,
     context_length: 8192,
@@ -157,6 +166,6 @@ describe('GET /api/ps', () => {
 
   it('reports a far date for forever, and GPU memory', () =>
     assert.deepEqual(ps([{model: servedModel, expiresAt: 'forever', device: 'cuda:0'}]), {
-      models: [{...entry, expires_at: '9000-01-01T00:00:00.000+00:00', size_vram: 1_200_340_992}],
+      models: [{...entry, expires_at: '9000-01-01T00:00:00.000+00:00', size_vram: 2_300_000_000}],
     }))
 })

@@ -120,7 +120,10 @@ describe('pullModel', () => {
     const steps: PullProgress[] = []
     await pull({onProgress: (progress) => steps.push(progress)})
     const total = Buffer.byteLength(whisper.files['config.json'] as string) + 2 + weights.length
-    assert.deepEqual(steps.at(-1), {file: 'model.safetensors', receivedBytes: total, totalBytes: total})
+    const {digest = '', ...last} = steps.at(-1) ?? {}
+    assert.match(digest, /^sha256:[0-9a-f]{64}$/)
+    const [fileBytes, fileTotal] = [weights.length, weights.length]
+    assert.deepEqual(last, {file: 'model.safetensors', receivedBytes: total, totalBytes: total, fileBytes, fileTotal})
     for (const [i, {receivedBytes}] of steps.entries()) assert.ok(receivedBytes >= (steps[i - 1]?.receivedBytes ?? 0))
   })
 

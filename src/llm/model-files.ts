@@ -1,0 +1,73 @@
+import type {ReplyRules} from '../sampling/index.js'
+import {openRunDirectory, type RunDirectory} from '../weights/index.js'
+import {abilitiesOf} from './abilities.js'
+import {readDecoderSpec} from './families/index.js'
+import type {LoadOptions} from './load-options.js'
+import {describeModel, type ModelDescription} from './model-description.js'
+import {type ModelText, readModelText} from './model-text.js'
+import {choosePrecision, memoryOf, type Precision} from './precision.js'
+import {readReplyRules} from './reply-rules-config.js'
+import type {DecoderSpec} from './spec.js'
+
+/** Everything of a model but its weights, which are not read. */
+export interface ModelFiles {
+  directory: RunDirectory
+  spec: DecoderSpec
+  text: ModelText
+  rules: ReplyRules
+  precision: Precision
+  description: ModelDescription
+}
+
+const defaultContext = 8192
+
+/** For models whose chat template does not write calls, or in an unknown form. */
+const toolNote =
+  'The chat template has no known form of tool calls. Tools are described in a message, and calls are JSON in <tool_call> tags.'
+
+/**
+ * Reads the configuration, the tokenizer and the headers of the weights.
+ * @throws every error of `openRunDirectory`, `readDecoderSpec`, `readModelText` and `readReplyRules`
+ */
+export async function readModelFiles(
+  model: string,
+  {numCtx, device = 'cpu', precision: requested = 'f32', prefixBytes = 0, chatTemplate, ...lookup}: LoadOptions,
+): Promise<ModelFiles> {
+  const directory = await openRunDirectory(model, lookup)
+  const declared = await directory.readConfig()
+  const config = directory.untied ? {...declared, tie_word_embeddings: false} : declared
+  const {tensors, declarations, defaults} = directory
+  const spec = readDecoderSpec(config, directory.config, (tensor) => tensors.has(tensor), lookup.ignoreConfigKeys)
+  const text = await readModelText(directory, config, chatTemplate)
+  const rules = readReplyRules(declarations.generation, directory)
+  const precision = choosePrecision(requested, tensors, device)
+  const wantedContext = numCtx || defaults.parameters.num_ctx || defaultContext
+  const contextLength = Math.min(wantedContext, spec.contextLength)
+  const {tokenizer, template, templateSource, style, ends} = text
+  return {
+    directory,
+    spec,
+    text,
+    rules,
+    precision,
+    description: {
+      ...(await describeModel(directory, spec)),
+      contextLength,
+      precision,
+      memoryBytes: memoryOf(tensors, precision) + stateBytes(spec, contextLength) + prefixBytes,
+      template: templateSource,
+      templateError: template?.error?.toRecord(),
+      abilities: abilitiesOf(text),
+      toolNote: style?.isNative === false ? toolNote : undefined,
+      stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
+      longestToken: tokenizer.longestToken,
+      repetitionPenalty: rules.repetitionPenalty,
+    },
+  }
+}
+
+/** Keys and values of a complete context, bytes. */
+function stateBytes({layers}: DecoderSpec, contextLength: number): number {
+  const perPosition = layers.reduce((sum, {attention: {kvHeads, headDim}}) => sum + kvHeads * headDim, 0)
+  return 2 * Float32Array.BYTES_PER_ELEMENT * perPosition * contextLength
+}
