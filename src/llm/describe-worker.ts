@@ -1,4 +1,4 @@
-/** Worker thread that describes a model and ends. See `describe-model.ts`. */
+/** Worker thread that describes a model and ends. See `engine.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
 import {asRecord, type Greeting} from '../process/index.js'
 import {failure} from './failure.js'

@@ -4,12 +4,10 @@
  */
 
 export type {ReplyFormat} from '../grammar/index.js'
-export {mergeDefaults, parameterFault} from '../weights/index.js'
 export {type Abilities, type Ability, capabilitiesOf} from './abilities.js'
 export type {CounterName} from './counters.js'
 export {declaredMaxTokens, declaredRequest, declaredSampling, declaredSeed} from './default-sampling.js'
-export {describeModelFiles} from './describe-model.js'
-export {type Engine, type EngineOptions, startEngine} from './engine.js'
+export {describeModelFiles, type Engine, type EngineOptions, startEngine} from './engine.js'
 export {isLanguageModel, languageModelTypes} from './families/index.js'
 export {
   findLanguageModels,
@@ -21,6 +19,7 @@ export {
 export {type Inspection, inspectModel, readLicense} from './inspect.js'
 export {type LanguageModel, loadLanguageModel} from './language-model.js'
 export type {LoadOptions} from './load-options.js'
+export {mergeDefaults, parameterFault} from './model-defaults.js'
 export type {ModelDescription} from './model-description.js'
 export {maxPromptBytes, withDefaults} from './prompt.js'
 export type * from './request.js'

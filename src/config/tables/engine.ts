@@ -40,7 +40,7 @@ export const engineSettings = sectionSettings('engine', () => ({
   promptLookup: {
     type: boolean('lenient'),
     flag: 'prompt-lookup',
-    group: 'generation',
+    group: 'model',
     env: ['SVC_PROMPT_LOOKUP'],
     default: true,
     doc: 'Draft text that occurred before and verify it in one run; it changes only the speed.',
