@@ -623,7 +623,7 @@ describe('a server with invalid or slow clients', () => {
     ['an unknown route', '/api/nothing', {}, 404, /Unknown route/],
     ['embeddings, whatever the body', '/api/embeddings', '{', 501, /not implemented/],
     ['embeddings by their newer name', '/api/embed', '{', 400, /this server does not support embeddings/],
-    ['pulling a model', '/api/pull', {model: 'x'}, 404, /Unknown route/],
+    ['pulling a model', '/api/pull', {model: 'x'}, 403, /was not started to download and delete models/],
     ['a faulty grammar', '/v1/completions', {prompt: 'x', grammar: 'root ::= "a'}, 400, /grammar is invalid at line 1/],
     [
       'a JSON schema that nothing matches',
