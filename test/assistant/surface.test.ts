@@ -102,6 +102,7 @@ describe('an answer in raw_code_only mode', () => {
     'a return type on the next line': 'fn one()\n    to\nint { return 1 }\n',
     'an arrow on the next line': 'fn one()\n-> int { return 1 }\n',
     'an index on the next line': '@table type A { x: int }\n@index\nA.by_x on (x)\n',
+    'a constant': `const most = 3\n${note}`,
     'a semicolon on a line of its own': '@table type A { x: int }\n;\n',
     'sentences in comments and strings': '# This is a note.\nfn a() to str { return "This is it." }\n',
   }
@@ -115,7 +116,6 @@ describe('an answer in raw_code_only mode', () => {
   const wrong: readonly (readonly [string, string, string])[] = [
     ['block comments', `/* Notes of people. */\n${note}`, 'parse.block_comment'],
     ['a table without @', 'table Note { title: str }\n', 'parse.unexpected_token'],
-    ['a constant', `const most = 3\n${note}`, 'parse.unsupported_declaration'],
     ['a variable outside functions', `let most = 3\n${note}`, 'parse.unsupported_declaration'],
     ['an import', `import {a} from "b"\n${note}`, 'parse.unsupported_declaration'],
     ['a class', 'class Note:\n    title = ""\n', 'parse.unexpected_token'],

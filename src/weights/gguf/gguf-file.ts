@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs'
 import {realpath} from 'node:fs/promises'
 import {basename, dirname, join} from 'node:path'
-import {SvcError} from '../../errors/index.js'
+import {counted, SvcError} from '../../errors/index.js'
 import {blockTypeOf, isBlockDtype} from '../block-types.js'
 import type {Declarations} from '../declarations.js'
 import {isWidened} from '../dtype.js'
@@ -152,7 +152,7 @@ function entryOf(file: string, {name, type, shape, offset}: GgufTensor, size: nu
 /** @throws gguf_invalid */
 function headRows({name, file, shape: [rows = 0]}: TensorEntry, headDim: unknown): number {
   if (!Number.isSafeInteger(headDim) || rows % (headDim as number) !== 0)
-    throw ggufInvalid(file, `the tensor ${name} has ${rows} rows, which are not heads of ${headDim}`)
+    throw ggufInvalid(file, `the tensor ${name} has ${counted(rows, 'row')}, which are not heads of ${headDim}`)
   return headDim as number
 }
 

@@ -1,5 +1,5 @@
 import {type FileHandle, open} from 'node:fs/promises'
-import {SvcError} from '../../errors/index.js'
+import {counted, SvcError} from '../../errors/index.js'
 import {refusePointer} from '../lfs-pointer.js'
 
 /** A value of the metadata. 64-bit integers are numbers; those beyond 2^53 are rounded. */
@@ -82,7 +82,8 @@ async function parseHeader(cursor: Cursor, file: string, size: number): Promise<
 
 /** Each entry has several bytes. */
 function requireFewer(file: string, count: number, size: number): void {
-  if (count > size) throw ggufInvalid(file, `its header declares ${count} entries, but the file has ${size} bytes`)
+  if (count > size)
+    throw ggufInvalid(file, `its header declares ${counted(count, 'entry', 'entries')}, but the file has ${size} bytes`)
 }
 
 function readTensor(cursor: Cursor, file: string): GgufTensor {

@@ -1,4 +1,4 @@
-import {SvcError} from '../../errors/index.js'
+import {counted, SvcError} from '../../errors/index.js'
 import {type GgufMetadata, type GgufValue, ggufInvalid} from './header.js'
 
 /** A tokenizer in the layout of `tokenizer.json`, and its settings as in `tokenizer_config.json`. */
@@ -97,7 +97,7 @@ class TokenizerMetadata {
     const types = this.numbers('token_type')
     this.types = types.length === 0 ? this.tokens.map(() => 1) : types
     if (this.types.length !== this.tokens.length)
-      throw this.invalid(`it has ${this.tokens.length} tokens, but ${this.types.length} types of tokens`)
+      throw this.invalid(`it has ${counted(this.tokens.length, 'token')}, but ${this.types.length} types of tokens`)
   }
 
   #get = (key: string): GgufValue | undefined => this.#metadata.get(`tokenizer.ggml.${key}`)
@@ -237,7 +237,7 @@ function sentencePieceTokenizer(read: TokenizerMetadata): GgufTokenizer {
   const vocab = read.vocabulary((type) => type !== tokenTypes.unused)
   const scores = read.numbers('scores')
   if (scores.length !== read.tokens.length)
-    throw read.invalid(`it has ${read.tokens.length} tokens, but ${scores.length} scores`)
+    throw read.invalid(`it has ${counted(read.tokens.length, 'token')}, but ${scores.length} scores`)
   const prefixes = read.flag('add_space_prefix') ?? true
   const spaces = {type: 'Replace', pattern: {String: ' '}, content: mark}
   const decoders = [
