@@ -11,6 +11,8 @@ const maxTextBytes = 16 << 20
  * @throws file_not_found, file_unreadable; the abort reason of the signal
  */
 export async function* inputChunks(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  // The listener below would not be called.
+  signal.throwIfAborted()
   const source = path === '-' ? process.stdin : createReadStream(path, {signal})
   const abandon = () => source.destroy()
   signal.addEventListener('abort', abandon)

@@ -55,6 +55,7 @@ export class LineReader {
     })
     const close = () => this.#lines.close()
     signal.addEventListener('abort', close)
+    if (signal.aborted) close()
     this.#undo.push(() => signal.removeEventListener('abort', close))
     if (this.isTerminal) this.#readKeys()
   }

@@ -29,4 +29,19 @@ describe('an interrupted command', () => {
       assert.deepEqual(lines, ['started', 'aborted', 'cleaned up'])
       assert.deepEqual(await ended, [null, signal])
     })
+
+  it('does not wait for standard input if it was interrupted before', {timeout: 120_000}, async (test) => {
+    const reading = `
+import {inputChunks} from ${JSON.stringify(projectFile('dist/src/cli/input.js'))}
+try {
+  for await (const chunk of inputChunks('-', AbortSignal.abort(new Error('interrupted')))) console.log(String(chunk))
+} catch (error) {
+  console.log(error.message)
+}`
+    const args = ['--input-type=module', '--eval', reading]
+    const child = spawn(process.execPath, args, {stdio: ['pipe', 'pipe', 'inherit']})
+    test.after(() => child.kill('SIGKILL'))
+    const [line] = await once(createInterface({input: child.stdout}), 'line')
+    assert.equal(line, 'interrupted')
+  })
 })
