@@ -2,7 +2,7 @@ import type MiniSearch from 'minisearch'
 import type {HelpIndex} from './index-file.js'
 import {kindOf, type Place} from './passages.js'
 import {corrected} from './spelling.js'
-import {isCommon, isOtherProduct, synonymsOf, type Term, wordsOf} from './terms.js'
+import {isCommon, isOtherProduct, synonymsOf, type Term, typedTerms} from './terms.js'
 
 /** A passage that fits a question. */
 export interface Match {
@@ -36,18 +36,18 @@ export function search({places, words}: HelpIndex, question: string): Match[] {
     const term = corrected(words, {term: typed, word})
     if (term === undefined) continue
     const scores = new Map<number, number>()
-    const add = (wanted: string, weight: number) => {
+    const add = (wanted: string, share: number) => {
       for (const {id, score} of words.search(wanted, {boost}))
-        scores.set(id, Math.max(scores.get(id) ?? 0, score * weight))
+        scores.set(id, Math.max(scores.get(id) ?? 0, score * share))
     }
     add(term, term === typed ? 1 : misspelledWeight)
-    const rarity = Math.log(1 + places.length / (1 + scores.size)) * (isCommon(term) ? commonWeight : 1)
+    const weight = isCommon(term) ? commonWeight : 1
+    const rarity = Math.log(1 + places.length / (1 + scores.size)) * weight
     const exact = new Set(scores.keys())
     for (const other of synonymsOf(term)) add(other, synonymWeight)
     total += rarity
     for (const [id, score] of scores) {
       const {score: other, covered} = found.get(id) ?? {score: 0, covered: 0}
-      const weight = isCommon(term) ? commonWeight : 1
       found.set(id, {
         score: other + score * weight,
         covered: covered + rarity * (exact.has(id) ? 1 : synonymWeight),
@@ -69,9 +69,9 @@ function uniqueTerms(words: MiniSearch, question: string): Iterable<Term> {
   const names = typed.flatMap((_, at) =>
     [2, 3, 4].map((count) => typed.slice(at, at + count).join('_')).filter((name) => words.search(name).length > 0),
   )
-  const terms = [...wordsOf(question), ...names.map((name) => ({term: name, word: name}))]
+  const terms = [...typedTerms(question), ...names.map((name) => ({term: name, word: name}))]
   return new Map(terms.map((each) => [each.term, each])).values()
 }
 
 /** Whether a question names another product. */
-export const namesProduct = (question: string): boolean => wordsOf(question).some(({word}) => isOtherProduct(word))
+export const namesProduct = (question: string): boolean => typedTerms(question).some(({word}) => isOtherProduct(word))

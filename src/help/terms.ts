@@ -63,7 +63,7 @@ export interface Term {
 }
 
 /** The terms of a text: every name as a whole, and the stems of all words in it. */
-export function wordsOf(text: string): Term[] {
+export function typedTerms(text: string): Term[] {
   return [...text.toLowerCase().matchAll(word)].flatMap(([name]) => {
     const parts = name.split(/[._-]/)
     const stems = parts.filter((part) => !stopWords.has(part)).map((part) => ({term: stemmer(part), word: part}))
@@ -72,7 +72,7 @@ export function wordsOf(text: string): Term[] {
 }
 
 /** The terms of a text, with repeats. */
-export const termsOf = (text: string): string[] => wordsOf(text).map(({term}) => term)
+export const termsOf = (text: string): string[] => typedTerms(text).map(({term}) => term)
 
 /** Words that people use, each with those that the documentation uses for it. */
 const synonyms: Readonly<Record<string, string>> = {
