@@ -119,7 +119,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     const names = [model?.name, ...(models.length === 0 ? [] : [`the models of ${models.join(', ')}`]), speech]
     const served = names.filter((name) => name !== undefined).join(' and ')
     this.output.notice(`Listening on ${baseUrl}, serving ${served} on ${device}.`)
-    await aborted(this.signal)
+    await this.untilStopped()
     await server.close(drainMs)
   }
 
@@ -300,9 +300,3 @@ const asDownload =
   (onProgress: (progress: DownloadProgress) => void) =>
   ({file, digest, fileBytes, fileTotal}: PullProgress): void =>
     onProgress({file, digest, completedBytes: fileBytes, totalBytes: fileTotal})
-
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), {once: true})
-  })

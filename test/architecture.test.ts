@@ -81,6 +81,13 @@ describe('the modules of src', () => {
   it('have no cycle of files, type imports included', () => {
     assert.deepEqual(findCycle(imports), [])
   })
+
+  it('wait for the abort of a signal through src/process/abort.ts only', () => {
+    const wrong = [src, commands].flatMap((folder) =>
+      sources(folder).filter((file) => /(EventListener\(|once\(.*)'abort'/.test(readFileSync(file, 'utf8'))),
+    )
+    assert.deepEqual(wrong.map(withoutExtension), ['process/abort'], 'a signal that has aborted sends no event')
+  })
 })
 
 describe('the tables of a module', () => {
@@ -151,8 +158,8 @@ const foreignStatements: Readonly<Record<string, string>> = {
 
 describe('the commands', () => {
   it('load heavy modules only when they run', () => {
-    // `mesh` and `tasks` load no large package, and the bundle contains only what a command uses of them.
-    const light = ['cli', 'config', 'errors', 'files', 'mesh', 'operations', 'tasks', 'workspace']
+    // `mesh`, `process` and `tasks` load no large package, and the bundle contains only what a command uses of them.
+    const light = ['cli', 'config', 'errors', 'files', 'mesh', 'operations', 'process', 'tasks', 'workspace']
     for (const file of sources(commands)) {
       const source = readFileSync(file, 'utf8')
       const eager = [...source.matchAll(/^import (?!type )[^;]*? from '(.*)'$/gm)].map((match) => match[1] ?? '')

@@ -17,6 +17,7 @@ import type {NodePoller, WorkerEvent} from '../../src/delegation/index.js'
 import {counted, isErrorOf, SvcError} from '../../src/errors/index.js'
 import {daemonProtocol, type OperationBase} from '../../src/operations/index.js'
 import type {Orchestrator} from '../../src/orchestrator/index.js'
+import {onAbort} from '../../src/process/index.js'
 import type {DaemonOptions} from '../../src/scheduler/index.js'
 
 /** Time to answer pending requests on shutdown, ms. */
@@ -102,7 +103,7 @@ log and reads the settings again.`
       const close = () => {
         closed ??= server?.close(answerMs)
       }
-      signal.addEventListener('abort', close, {once: true})
+      onAbort(signal, close)
       try {
         const daemon: Daemon = {
           base,
@@ -219,7 +220,7 @@ log and reads the settings again.`
     const isPrinting = this.output.json && listen?.kind !== 'stdio'
     let publication: Publication | undefined
     let poller: NodePoller | undefined
-    options.signal.addEventListener('abort', () => publication?.ending(), {once: true})
+    onAbort(options.signal, () => publication?.ending())
     try {
       const {publish} = await import('../../src/daemon/index.js')
       const {configuredClient} = await import('../../src/mesh/index.js')

@@ -53,7 +53,7 @@ otherwise it answers with status 503 and exits with status 5.`
     const {isExposed} = await import('../../src/net/index.js')
     if (isExposed(host, token !== undefined))
       throw new SvcError('app_unprotected', {host, variable: this.flags['token-env']})
-    const waiting: Waiting = {stopped: aborted(this.signal), edited: this.#edits(version.source.path)}
+    const waiting: Waiting = {stopped: this.untilStopped(), edited: this.#edits(version.source.path)}
     for (let isFirst = true; ; isFirst = false) {
       const {server, outdated} = await this.#start(version, port, token)
       port = server.port
@@ -173,9 +173,3 @@ async function* editsOf(path: string, signal: AbortSignal): AsyncGenerator<undef
     if (!signal.aborted) throw error
   }
 }
-
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), {once: true})
-  })

@@ -1,4 +1,3 @@
-import {once} from 'node:events'
 import {Flags} from '@oclif/core'
 import {McpCommand, settingFlags, toolProgramFlags} from '../../src/cli/index.js'
 import {mcpSettings, meshNodeSettings} from '../../src/config/index.js'
@@ -102,7 +101,7 @@ Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
     await this.warnWithoutTls(address.host)
     await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid})
     this.output.notice(`Serving the tools of ${this.workspace.root} at ${server.baseUrl}/mcp.`)
-    if (!this.signal.aborted) await once(this.signal, 'abort')
+    await this.untilStopped()
     await server.close(drainMs)
   }
 }

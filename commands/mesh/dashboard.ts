@@ -1,4 +1,3 @@
-import {once} from 'node:events'
 import {Flags} from '@oclif/core'
 import {controlUrlFlag, MeshCommand} from '../../src/cli/index.js'
 import {orchestratorSettings} from '../../src/config/index.js'
@@ -49,7 +48,7 @@ URL can use the page. Exits with status 0 on SIGTERM or Ctrl-C.`
       await this.output.line(ready, baseUrl)
       this.output.notice(`Serving the dashboard of ${client.baseUrl} at this URL.`)
       this.output.notice('Keep the URL secret: anyone with it can use the dashboard.')
-      if (!this.signal.aborted) await once(this.signal, 'abort')
+      await this.untilStopped()
     } finally {
       await dashboard.close()
     }

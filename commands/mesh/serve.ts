@@ -1,4 +1,3 @@
-import {once} from 'node:events'
 import {Flags} from '@oclif/core'
 import {meshPlace, meshStoreFlags, SvcCommand, settingFlags} from '../../src/cli/index.js'
 import {
@@ -72,7 +71,7 @@ requests have five seconds to finish; then the server exits with status 0. On sh
       }
       await this.output.event(ready)
       this.output.notice(`Listening on ${server.baseUrl}, database ${server.store}.`)
-      if (!this.signal.aborted) await once(this.signal, 'abort')
+      await this.untilStopped()
     } finally {
       await server.close(drainMs)
     }

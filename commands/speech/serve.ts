@@ -77,7 +77,7 @@ limits.`
       await this.output.event({event: 'ready', base_url: server.baseUrl, pid: process.pid})
       this.output.notice(`Listening on ${server.baseUrl}.`)
       if (process.stderr.isTTY && !this.output.json) this.output.notice(`Page: ${pageUrl(server, token)}`)
-      await aborted(this.signal)
+      await this.untilStopped()
       await server.close(drainMs)
     } finally {
       await service.close()
@@ -90,9 +90,3 @@ function pageUrl({baseUrl}: {baseUrl: string}, token: string | undefined): strin
   const url = baseUrl.replace(/\/\/(0\.0\.0\.0|\[::\])/, '//localhost')
   return token === undefined ? `${url}/` : `${url}/#token=${encodeURIComponent(token)}`
 }
-
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), {once: true})
-  })

@@ -15,6 +15,7 @@ import {
   resumePoint,
 } from '../lang/index.js'
 import {eventStream, type HttpApp, type ReplyStream, sseFrame} from '../net/index.js'
+import {onAbort} from '../process/index.js'
 
 /** Interval of polling for commits of other processes, ms. */
 const pollMs = 50
@@ -86,7 +87,7 @@ export class LiveFeed {
       if (isReset) void stream.write(sseFrame({id: cursor, event: 'reset', data: {id: cursor, topic}}))
     }
     this.#subscribers.add(subscriber)
-    stream.gone.addEventListener('abort', () => this.#leave(subscriber))
+    onAbort(stream.gone, () => this.#leave(subscriber))
     void this.#catchUp(subscriber)
   }
 

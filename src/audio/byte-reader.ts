@@ -1,3 +1,4 @@
+import {onAbort} from '../process/index.js'
 export interface ByteReaderOptions {
   /** Releases the source. Needed because an iterator that was never started, or is waiting, does not do so. */
   destroy?: (() => void) | undefined
@@ -17,6 +18,7 @@ export class ByteReader {
   #ended = false
   #position = 0
   #idle = 0
+  readonly #stopListening: () => void
   /** Rejects the pending read, if there is one. */
   #rejectRead: ((reason: unknown) => void) | undefined
 
@@ -24,7 +26,7 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]()
     this.#destroy = destroy
     this.#signal = signal
-    signal?.addEventListener('abort', this.#abort, {once: true})
+    this.#stopListening = onAbort(signal, () => this.#abort())
   }
 
   /** The next bytes, without consuming them; fewer at the end. */
@@ -63,7 +65,7 @@ export class ByteReader {
 
   async close(): Promise<void> {
     this.#ended = true
-    this.#signal?.removeEventListener('abort', this.#abort)
+    this.#stopListening()
     const returned = this.#source.return?.()
     // A waiting iterator returns only when bytes arrive.
     if (this.#rejectRead === undefined) await returned
@@ -71,7 +73,7 @@ export class ByteReader {
     this.#destroy?.()
   }
 
-  readonly #abort = () => {
+  #abort(): void {
     this.#rejectRead?.(this.#signal?.reason)
     void this.close()
   }

@@ -23,6 +23,7 @@ import {
   type Workspace,
 } from '../config/index.js'
 import {Exit, SvcError} from '../errors/index.js'
+import {aborted} from '../process/index.js'
 import {withBooleanValues} from './boolean-values.js'
 import {Interruption} from './interruption.js'
 import {Output, type WhenUnread} from './output.js'
@@ -83,6 +84,11 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
   /** Aborts on SIGINT, SIGTERM, SIGHUP, or when the reader of standard output closes it, see `whenUnread`. */
   protected get signal(): AbortSignal {
     return this.#interruption.signal
+  }
+
+  /** Resolves when the command has to stop: the end of a server. */
+  protected untilStopped(): Promise<void> {
+    return aborted(this.signal)
   }
 
   protected override async init(): Promise<void> {

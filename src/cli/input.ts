@@ -3,6 +3,7 @@ import {createReadStream} from 'node:fs'
 import {resolve} from 'node:path'
 import type {AudioInput, RawPcm} from '../audio/index.js'
 import {SvcError} from '../errors/index.js'
+import {onAbort} from '../process/index.js'
 
 const maxTextBytes = 16 << 20
 
@@ -11,18 +12,16 @@ const maxTextBytes = 16 << 20
  * @throws file_not_found, file_unreadable; the abort reason of the signal
  */
 export async function* inputChunks(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  // The listener below would not be called.
   signal.throwIfAborted()
   const source = path === '-' ? process.stdin : createReadStream(path, {signal})
-  const abandon = () => source.destroy()
-  signal.addEventListener('abort', abandon)
+  const stopListening = onAbort(signal, () => source.destroy())
   try {
     for await (const chunk of source) yield chunk as Buffer
     signal.throwIfAborted()
   } catch (error) {
     throw signal.aborted ? signal.reason : SvcError.from(error)
   } finally {
-    signal.removeEventListener('abort', abandon)
+    stopListening()
   }
 }
 

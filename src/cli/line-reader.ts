@@ -1,5 +1,6 @@
 import {createInterface, type Interface} from 'node:readline'
 import {Writable} from 'node:stream'
+import {onAbort} from '../process/index.js'
 import {type LineHistory, maxLines} from './line-history.js'
 
 interface LineReaderOptions {
@@ -53,10 +54,7 @@ export class LineReader {
       this.#working?.abort()
       this.#wake()
     })
-    const close = () => this.#lines.close()
-    signal.addEventListener('abort', close)
-    if (signal.aborted) close()
-    this.#undo.push(() => signal.removeEventListener('abort', close))
+    this.#undo.push(onAbort(signal, () => this.#lines.close()))
     if (this.isTerminal) this.#readKeys()
   }
 

@@ -1,6 +1,7 @@
 import {createInterface} from 'node:readline/promises'
 import {addAbortSignal, type Readable, Writable} from 'node:stream'
 import {SvcError} from '../errors/index.js'
+import {onAbort} from '../process/index.js'
 
 /** Maximum length of a secret, characters. */
 const longestLine = 4096
@@ -51,8 +52,7 @@ async function lineOfTerminal(question: string, signal: AbortSignal): Promise<st
 
 function firstLine(reader: ReturnType<typeof createInterface>, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    signal.throwIfAborted()
-    signal.addEventListener('abort', () => reject(signal.reason), {once: true})
+    onAbort(signal, reject)
     reader.once('line', resolve)
     reader.once('close', () => resolve(''))
   })

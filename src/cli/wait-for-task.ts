@@ -24,11 +24,10 @@ export async function waitForTask(
   look: () => Task,
   {signal, limit, show}: Waiting,
 ): Promise<Task> {
-  const {startTimer} = await import('../process/index.js')
+  const {onAbort, startTimer} = await import('../process/index.js')
   const stop = new AbortController()
   const abort = () => stop.abort()
-  signal.addEventListener('abort', abort, {once: true})
-  if (signal.aborted) abort()
+  const stopListening = onAbort(signal, abort)
   const timer = limit === undefined ? undefined : startTimer(abort, limit.seconds * 1000 - sinceMs(limit.fromMs))
   try {
     for await (const task of readings(orchestrator, look, stop.signal)) {
@@ -37,7 +36,7 @@ export async function waitForTask(
     }
   } finally {
     timer?.stop()
-    signal.removeEventListener('abort', abort)
+    stopListening()
   }
   const last = look()
   if (ends.has(last.status)) return last

@@ -1,6 +1,7 @@
 import {once} from 'node:events'
 import {createConnection, type Socket} from 'node:net'
 import {SvcError} from '../errors/index.js'
+import {onAbort} from '../process/index.js'
 import type {EventRecord} from '../tasks/index.js'
 import {type Line, LineReader} from './framing.js'
 import {parsePeer, reachable} from './listen-address.js'
@@ -81,9 +82,8 @@ export class DaemonClient {
     signal?.throwIfAborted()
     const socket = createConnection({...reachable(peer), noDelay: true})
     const giveUp = () => socket.destroy(new SvcError('timeout', {url: address, ms: timeoutMs}))
-    const leave = () => socket.destroy(new SvcError('interrupted', {}))
     const timer = setTimeout(giveUp, timeoutMs)
-    signal?.addEventListener('abort', leave, {once: true})
+    const stopListening = onAbort(signal, () => socket.destroy(new SvcError('interrupted', {})))
     try {
       await once(socket, 'connect')
     } catch (error) {
@@ -92,10 +92,10 @@ export class DaemonClient {
       throw new SvcError('unreachable', {url: address, reason: reasonOf(error)}, {cause: error})
     } finally {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', leave)
+      stopListening()
     }
     const client = new DaemonClient(socket, address, timeoutMs)
-    signal?.addEventListener('abort', () => client.#abort(signal.reason), {once: true})
+    onAbort(signal, (reason) => client.#abort(reason))
     try {
       if (token !== undefined) await client.hello(token)
     } catch (error) {

@@ -1,14 +1,15 @@
+import {onAbort} from '../process/index.js'
 /** An asynchronous FIFO queue. Aborting the signal makes the iterator throw its reason. */
 export class EventQueue<T> implements AsyncIterable<T> {
   readonly #signal: AbortSignal
   readonly #values: T[] = []
   #failure: {error: unknown} | undefined
   #wake: () => void = () => {}
-  readonly #onAbort = () => this.fail(this.#signal.reason)
+  readonly #stopListening: () => void
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
-    signal.addEventListener('abort', this.#onAbort, {once: true})
+    this.#stopListening = onAbort(signal, (reason) => this.fail(reason))
   }
 
   push(value: T): void {
@@ -36,7 +37,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
       }
     } finally {
       // The signal may live much longer than the queue.
-      this.#signal.removeEventListener('abort', this.#onAbort)
+      this.#stopListening()
     }
   }
 }

@@ -1,7 +1,6 @@
-import {SvcError} from '../errors/index.js'
-import {startThread} from '../process/index.js'
+import {startThread, ThreadCalls} from '../process/index.js'
 import {failure} from './failure.js'
-import type {PromptAnswer, PromptQuestion, PromptThreadStart} from './prompt-worker.js'
+import type {PromptQuestion, PromptThreadStart} from './prompt-worker.js'
 import type {PlannedRequest, ReplyPlan} from './reply-planner.js'
 
 /**
@@ -22,38 +21,12 @@ export interface PromptThread {
 export async function startPromptThread(start: PromptThreadStart, signal?: AbortSignal): Promise<PromptThread> {
   const program = new URL('./prompt-worker.js', import.meta.url)
   const {worker, exited} = await startThread<undefined>(program, {data: start, failure, signal})
-  const waiting = new Map<number, {resolve: (plan: ReplyPlan) => void; reject: (error: unknown) => void}>()
-  let last = 0
-  const rejectAll = (error: unknown) => {
-    for (const {reject} of waiting.values()) reject(error)
-    waiting.clear()
-  }
-  worker.on('error', (error) => rejectAll(failure(error.message)))
-  worker.once('exit', () => rejectAll(failure('the tokenizer thread stopped')))
-  worker.on('message', (answer: PromptAnswer) => {
-    const {id, ...result} = answer
-    const {resolve, reject} = waiting.get(id) ?? {}
-    waiting.delete(id)
-    if ('error' in result) reject?.(SvcError.fromRecord(result.error))
-    else resolve?.(result)
-  })
+  const calls = new ThreadCalls<PromptQuestion, ReplyPlan>(worker, 'the tokenizer thread', failure)
   return {
-    async plan(request, contextLength, stop) {
-      const id = ++last
+    plan(request, contextLength, signal) {
       const cancelled = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-      const onAbort = () => {
-        Atomics.store(new Int32Array(cancelled), 0, 1)
-        waiting.get(id)?.reject(stop.reason)
-        waiting.delete(id)
-      }
-      const planned = new Promise<ReplyPlan>((resolve, reject) => waiting.set(id, {resolve, reject}))
-      stop.addEventListener('abort', onAbort, {once: true})
-      worker.postMessage({id, request, contextLength, cancelled} satisfies PromptQuestion)
-      try {
-        return await planned
-      } finally {
-        stop.removeEventListener('abort', onAbort)
-      }
+      const cancel = () => void Atomics.store(new Int32Array(cancelled), 0, 1)
+      return calls.ask({request, contextLength, cancelled}, {signal, cancel})
     },
     exited,
     async close() {

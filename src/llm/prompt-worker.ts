@@ -1,8 +1,8 @@
 /** Worker thread that encodes prompts to tokens. See `prompt-thread.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
-import {type ErrorRecord, SvcError} from '../errors/index.js'
+import {SvcError} from '../errors/index.js'
 import {configureLog, type LogOptions, logger} from '../log/index.js'
-import {asRecord, type Greeting} from '../process/index.js'
+import {asRecord, type Greeting, type ThreadAnswer} from '../process/index.js'
 import {openRunDirectory, type RunLookup} from '../weights/index.js'
 import {failure} from './failure.js'
 import {GrammarReader, grammarOptions} from './grammar-reader.js'
@@ -19,14 +19,11 @@ export interface PromptThreadStart {
 
 /** Message to the worker. */
 export interface PromptQuestion {
-  id: number
   request: PlannedRequest
   contextLength: number
   /** One Int32; the caller sets it to 1 to cancel the request. */
   cancelled: SharedArrayBuffer
 }
-
-export type PromptAnswer = {id: number} & (ReplyPlan | {error: ErrorRecord})
 
 const {model, options, log} = workerData as PromptThreadStart
 if (parentPort === null) throw new Error('prompt-worker.js runs in a worker thread.')
@@ -38,8 +35,8 @@ let isLogged = false
 async function answer(
   planner: ReplyPlanner,
   hasTemplate: boolean,
-  {id, request, contextLength, cancelled}: PromptQuestion,
-): Promise<PromptAnswer> {
+  {id, request, contextLength, cancelled}: PromptQuestion & {id: number},
+): Promise<ThreadAnswer<ReplyPlan>> {
   const flag = new Int32Array(cancelled)
   const check = () => {
     if (Atomics.load(flag, 0) !== 0) throw new SvcError('interrupted', {})
@@ -64,7 +61,7 @@ try {
   const text = await readModelText(directory, await directory.readConfig(), options.chatTemplate)
   const planner = new ReplyPlanner(text, new GrammarReader(grammarOptions(directory, text.tokenizer, text.ends)))
   const hasTemplate = text.template !== undefined
-  parent.on('message', async (question: PromptQuestion) =>
+  parent.on('message', async (question: PromptQuestion & {id: number}) =>
     parent.postMessage(await answer(planner, hasTemplate, question)),
   )
   greet({type: 'ready', description: undefined})

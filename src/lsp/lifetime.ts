@@ -1,5 +1,5 @@
 import type {InitializeParams, WatchDog} from 'vscode-languageserver'
-import {isRunning} from '../process/index.js'
+import {isRunning, onAbort} from '../process/index.js'
 
 /** Interval between checks of the client process, ms. */
 const clientCheckMs = 3000
@@ -20,8 +20,7 @@ export class Lifetime implements WatchDog {
     // Requests received before the end of input are still answered.
     input.once('end', () => this.#end(0))
     input.once('close', () => this.#end(0))
-    if (signal.aborted) this.#stop(0)
-    signal.addEventListener('abort', () => this.#stop(0), {once: true})
+    onAbort(signal, () => this.#stop(0))
   }
 
   /** Watches the client process: after a kill, a child of the client may keep the input open. */

@@ -1,7 +1,7 @@
-import {once} from 'node:events'
 import {Writable} from 'node:stream'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {logger} from '../log/index.js'
+import {aborted} from '../process/index.js'
 import type {ServerParts} from './server-parts.js'
 
 /** Time that running calls get to answer after the client has closed its output, ms. A client that is gone ends it by a signal. */
@@ -36,8 +36,7 @@ export async function serveStdio(parts: ServerParts, {input, output, signal}: St
     onclose?.()
     end()
   }
-  signal.addEventListener('abort', end, {once: true})
-  if (!signal.aborted && !ended.signal.aborted) await once(ended.signal, 'abort')
+  await aborted(AbortSignal.any([signal, ended.signal]))
   state.gone.abort()
   if (!signal.aborted) await withinTime(transport.answered(), answerMs, signal)
   await close()

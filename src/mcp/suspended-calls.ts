@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import {isObject, type Schema} from '../contracts/index.js'
+import {onAbort} from '../process/index.js'
 import {answerOf} from './call-hooks.js'
 import type {ClientRequests} from './tool.js'
 
@@ -43,12 +44,11 @@ export class ResumableCall {
   /** Resolves with the response to the current request: the result of the call, or a question. */
   async reply(): Promise<Result> {
     const {signal} = this.#context.mcpReq
-    const abort = () => this.#abort.abort(signal.reason)
-    signal.addEventListener('abort', abort, {once: true})
+    const stopListening = onAbort(signal, (reason) => this.#abort.abort(reason))
     try {
       return await this.#reply
     } finally {
-      signal.removeEventListener('abort', abort)
+      stopListening()
     }
   }
 
@@ -89,24 +89,20 @@ export class SuspendedCalls {
   ask(call: ResumableCall, requests: ClientRequests, signal: AbortSignal): Promise<ClientResults> {
     const state = randomUUID()
     const question = inputRequired({inputRequests: {...requests}, requestState: state})
-    return new Promise((resolve, reject) => {
-      const forget = () => {
-        this.#waiting.delete(state)
-        signal.removeEventListener('abort', stop)
-      }
-      const stop = () => {
-        forget()
-        reject(signal.reason)
-      }
+    let stopListening = () => {}
+    const answered = new Promise<ClientResults>((resolve, reject) => {
       const answer = (results: ClientResults) => {
-        forget()
+        this.#waiting.delete(state)
         resolve(results)
       }
-      if (signal.aborted) return stop()
-      signal.addEventListener('abort', stop, {once: true})
       this.#waiting.set(state, {call, question, requests, answer})
-      call.suspend(question)
+      stopListening = onAbort(signal, (reason) => {
+        this.#waiting.delete(state)
+        reject(reason)
+      })
     })
+    if (!signal.aborted) call.suspend(question)
+    return answered.finally(stopListening)
   }
 
   /**

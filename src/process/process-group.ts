@@ -1,5 +1,6 @@
 import {once} from 'node:events'
 import {setTimeout as sleep} from 'node:timers/promises'
+import {onAbort} from './abort.js'
 import {KeptOutput, type OutputListener} from './kept-output.js'
 import {userIds} from './system-user.js'
 import {startTimer} from './timer.js'
@@ -121,16 +122,14 @@ function forget(pid: number): void {
 
 /** True if the promise settled before the signal aborted. */
 async function firstOf(exited: Promise<unknown>, stop: AbortSignal): Promise<boolean> {
-  if (stop.aborted) return false
-  const settled = new AbortController()
-  const stopped = once(stop, 'abort', {signal: settled.signal}).then(
-    () => false,
-    () => false,
-  )
+  let stopListening = () => {}
+  const stopped = new Promise<false>((resolve) => {
+    stopListening = onAbort(stop, () => resolve(false))
+  })
   try {
-    return await Promise.race([exited.then(() => true), stopped])
+    return await Promise.race([stopped, exited.then(() => true)])
   } finally {
-    settled.abort()
+    stopListening()
   }
 }
 

@@ -1,3 +1,5 @@
+import {onAbort} from './abort.js'
+
 /** Maximum delay of a timer of Node.js, ms, about 24.8 days: a longer one would fire at once. */
 const longestDelayMs = 2 ** 31 - 1
 
@@ -25,15 +27,13 @@ export function startTimer(run: () => void, ms: number, {isWaitedFor = true} = {
 /** Waits for any time. @throws the reason of the signal */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      timer.stop()
-      reject(signal?.reason)
-    }
     const timer = startTimer(() => {
-      signal?.removeEventListener('abort', onAbort)
+      stopListening()
       resolve()
     }, ms)
-    if (signal?.aborted) onAbort()
-    else signal?.addEventListener('abort', onAbort, {once: true})
+    const stopListening = onAbort(signal, (reason) => {
+      timer.stop()
+      reject(reason)
+    })
   })
 }

@@ -10,7 +10,7 @@ import {
   startEngine,
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
-import {startTimer, type Timer} from '../process/index.js'
+import {orAborted, startTimer, type Timer} from '../process/index.js'
 import {holdModel, type ModelDefaults, mergeDefaults} from '../weights/index.js'
 import {type RequestDefaults, requestDefaults} from './defaults.js'
 import type {KeepAlive} from './keep-alive.js'
@@ -194,7 +194,7 @@ export class ModelHost implements Resident {
   }
 
   async #begin(keepAlive: KeepAlive | undefined, signal: AbortSignal | undefined): Promise<void> {
-    while (this.#retiring !== undefined) await until(this.#retiring, signal)
+    while (this.#retiring !== undefined) await orAborted(this.#retiring, signal)
     this.#active++
     this.#timer?.stop()
     this.#keepAlive = keepAlive ?? this.#options.keepAlive
@@ -237,7 +237,7 @@ export class ModelHost implements Resident {
       })
       this.#engine = engine
     }
-    return until(this.#engine, signal)
+    return orAborted(this.#engine, signal)
   }
 
   async #load(): Promise<Engine> {
@@ -284,22 +284,6 @@ function sum(
 
 export const engineOptions = ({keepAlive: _, defaults: __, fallback: ___, ...options}: HostOptions): EngineOptions =>
   options
-
-/** Waits for work that others wait for, too. @throws the reason of the signal */
-async function until<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  signal.throwIfAborted()
-  let onAbort = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, {once: true})
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
 
 const toServed = (name: string, description: ModelDescription, {defaults}: HostOptions): ServedModel => ({
   ...description,

@@ -32,7 +32,6 @@ export type {
   SpeechModel,
   WindowResult,
 } from './model/model.js'
-export {orAborted} from './model/or-aborted.js'
 export {timingsPayload, tracksPayload, transcribePayload} from './service/payload.js'
 export {
   type CallHooks,

@@ -34,7 +34,7 @@ describe('a timer', () => {
  * `milliseconds` or `seconds` limits, or a computed delay with a maximum. Others call `startTimer` or `pause`.
  */
 const limited = new Set(
-  `commands/listen commands/mesh/inbox src/app-server/live src/app-server/server src/assistant/ask-model src/daemon/client
+  `commands/mesh/inbox src/app-server/live src/app-server/server src/assistant/ask-model src/daemon/client
 src/daemon/stdio-server src/daemon/tcp-server src/files/lock src/lang/run/application src/mcp/http/gateway
 src/mcp/server-state src/mcp/stdio src/mesh/client/transport src/mesh/control-plane/server src/mesh/control-plane/waiters
 src/mesh/dashboard/feed src/mesh/node/watch-nodes src/mesh/store/postgres/session src/net/client src/net/large-bodies

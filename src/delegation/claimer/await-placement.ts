@@ -1,3 +1,4 @@
+import {onAbort} from '../../process/index.js'
 import {watchStore} from '../../store/index.js'
 import {type Accepted, requireRow, requireTask, runningDaemon} from '../../tasks/index.js'
 import type {WorkspaceContext} from '../../workspace/index.js'
@@ -27,18 +28,21 @@ export async function awaitPlacement(
   if (!isOpen()) return accepted
   // Granting and delivering can be retried within three timeouts each.
   const end = performance.now() + 6 * config.meshHttpTimeoutMs
-  await new Promise<void>((resolve) => {
-    const settle = () => {
-      if (!signal.aborted && performance.now() < end && isOpen()) return
-      stop()
-      clearInterval(timer)
-      signal.removeEventListener('abort', settle)
-      resolve()
+  let close = () => {}
+  const settled = new Promise<void>((resolve) => {
+    const check = () => {
+      if (performance.now() >= end || !isOpen()) resolve()
     }
-    const stop = watchStore(store, settle)
-    const timer = setInterval(settle, pollMs)
-    signal.addEventListener('abort', settle, {once: true})
+    const stopWatching = watchStore(store, check)
+    const timer = setInterval(check, pollMs)
+    const stopListening = onAbort(signal, () => resolve())
+    close = () => {
+      stopWatching()
+      clearInterval(timer)
+      stopListening()
+    }
   })
+  await settled.finally(close)
   const {status, placement_reason} = requireTask(context, accepted.task_id)
   return {...accepted, status, placement_reason}
 }

@@ -1,6 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {logger} from '../../log/index.js'
 import {type HeldLease, holdLease, readCancel, remoteTypes, type StoredMessage, taskScopeKey} from '../../mesh/index.js'
+import {onAbort} from '../../process/index.js'
 import type {Job} from './job.js'
 import {isMissing, type WorkerMesh} from './mesh.js'
 
@@ -75,7 +76,7 @@ export class ClaimHold {
   readonly #ended = new AbortController()
   readonly #closed = new AbortController()
   readonly #loops: Promise<void>[] = []
-  readonly #onStop = () => this.end('draining')
+  readonly #stopListening: () => void
   /** Offset of the control plane's clock from the monotonic clock, ms. */
   #clockMs: number
 
@@ -84,9 +85,8 @@ export class ClaimHold {
     this.#held = held
     this.#leaseMs = leaseMs
     this.#clockMs = options.verified.serverTimeMs - performance.now()
-    held.ended.addEventListener('abort', () => this.end('claim_lost'), {once: true})
-    options.stop.addEventListener('abort', this.#onStop, {once: true})
-    if (options.stop.aborted) this.#onStop()
+    onAbort(held.ended, () => this.end('claim_lost'))
+    this.#stopListening = onAbort(options.stop, () => this.end('draining'))
   }
 
   /** Aborts with a `JobEnded` when the run must end without a result. */
@@ -114,7 +114,7 @@ export class ClaimHold {
 
   async close(): Promise<void> {
     this.#closed.abort()
-    this.#options.stop.removeEventListener('abort', this.#onStop)
+    this.#stopListening()
     await Promise.all(this.#loops)
     await this.#held.release()
   }

@@ -2,6 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {holdLockFile} from '../../files/index.js'
 import {logger} from '../../log/index.js'
 import {jittered, remoteTypes, type StoredMessage, workerLock} from '../../mesh/index.js'
+import {aborted} from '../../process/index.js'
 import type {Delegation} from './job.js'
 import {type JobOptions, type JobReport, runJob} from './run-job.js'
 import {clearWork} from './work-folder.js'
@@ -96,10 +97,7 @@ class Worker {
 
   async run(): Promise<void> {
     const {signal, slots = 1} = this.#options
-    const stopped = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve()
-      signal.addEventListener('abort', () => resolve(), {once: true})
-    })
+    const stopped = aborted(signal)
     // A report can be lost, and the node can join again without its number of tasks.
     const reporting = setInterval(() => this.#report(), reportMs)
     this.#report()

@@ -1,4 +1,4 @@
-import {pause} from '../../process/index.js'
+import {onAbort, pause} from '../../process/index.js'
 import type {ExecLease} from '../protocol/lease.js'
 import type {MeshClient} from './client.js'
 import {MeshHttpError} from './error.js'
@@ -103,8 +103,8 @@ class Holding implements HeldLease {
   readonly #options: HoldOptions & {monotonic: () => number}
   readonly #leaseMs: number
   readonly #ended = new AbortController()
-  readonly #onAbort = () => void this.release()
   #deadlineMs: number
+  #stopListening = () => {}
 
   constructor(client: Leasing, options: HoldOptions & {monotonic: () => number}, {lease, leaseMs, sentMs}: Granted) {
     this.lease = lease
@@ -123,10 +123,8 @@ class Holding implements HeldLease {
   }
 
   keep(): void {
-    const {signal} = this.#options
-    signal?.addEventListener('abort', this.#onAbort, {once: true})
-    if (signal?.aborted) this.#onAbort()
-    else void this.#renewUntilEnded()
+    this.#stopListening = onAbort(this.#options.signal, () => void this.release())
+    if (!this.ended.aborted) void this.#renewUntilEnded()
   }
 
   async release(): Promise<void> {
@@ -179,7 +177,7 @@ class Holding implements HeldLease {
   }
 
   #end(reason: LeaseLoss | undefined): void {
-    this.#options.signal?.removeEventListener('abort', this.#onAbort)
+    this.#stopListening()
     this.#ended.abort(reason)
   }
 

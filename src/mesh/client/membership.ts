@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto'
-import {pause} from '../../process/index.js'
+import {onAbort, pause} from '../../process/index.js'
 import type {HeartbeatReply, NodeRecord} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
 import {MeshHttpError} from './error.js'
@@ -64,8 +64,7 @@ export function startMembership(
   const {signal} = options
   const ending = new AbortController()
   const end = () => ending.abort()
-  signal?.addEventListener('abort', end, {once: true})
-  if (signal?.aborted) end()
+  const stopListening = onAbort(signal, end)
   const reporter = new Reporter(client, options, ending.signal)
   const awaited: (() => void)[] = []
   const resolveAwaited = () => {
@@ -83,7 +82,7 @@ export function startMembership(
     },
   }
   const done = stayMember(reporter, {...options, ...pacing}, ending.signal).finally(() => {
-    signal?.removeEventListener('abort', end)
+    stopListening()
     resolveAwaited()
   })
   return {

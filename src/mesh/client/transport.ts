@@ -3,6 +3,7 @@ import {createGunzip} from 'node:zlib'
 import type {Agent, Dispatcher} from 'undici'
 import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
+import {onAbort} from '../../process/index.js'
 
 export interface Outgoing {
   method: 'GET' | 'POST' | 'PUT'
@@ -71,8 +72,7 @@ export function createTransport(maxAnswerBytes: number): Transport {
       const limit = new AbortController()
       const isTooLate = () => limit.signal.reason === tooLate
       const timer = setTimeout(() => limit.abort(tooLate), timeoutMs)
-      const giveUp = () => limit.abort(signal?.reason)
-      signal?.addEventListener('abort', giveUp, {once: true})
+      const stopListening = onAbort(signal, (reason) => limit.abort(reason))
       let answered: Dispatcher.ResponseData | undefined
       try {
         signal?.throwIfAborted()
@@ -90,7 +90,7 @@ export function createTransport(maxAnswerBytes: number): Transport {
         throw exchangeErrorOf(error, url, status)
       } finally {
         clearTimeout(timer)
-        signal?.removeEventListener('abort', giveUp)
+        stopListening()
       }
     },
     async close() {

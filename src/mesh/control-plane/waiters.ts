@@ -1,4 +1,5 @@
 import {SvcError} from '../../errors/index.js'
+import {onAbort} from '../../process/index.js'
 
 /** Long poll for messages of a receiver. */
 export interface Waiter {
@@ -163,16 +164,17 @@ function passOn(queue: Queue, slot: Slot): void {
 
 /** Waits to be woken, at most `ms`. */
 function park(queue: Queue, slot: Slot, ms: number, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+  let stopListening = () => {}
+  const woken = new Promise<void>((resolve) => {
     const wake = () => {
       clearTimeout(timer)
-      gone.removeEventListener('abort', wake)
       queue.parked.delete(slot)
       resolve()
     }
     const timer = setTimeout(wake, ms)
-    gone.addEventListener('abort', wake, {once: true})
     slot.wake = wake
     queue.parked.add(slot)
+    stopListening = onAbort(gone, wake)
   })
+  return woken.finally(stopListening)
 }

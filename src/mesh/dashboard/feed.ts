@@ -1,4 +1,5 @@
 import {type ReplyStream, sseFrame} from '../../net/index.js'
+import {onAbort} from '../../process/index.js'
 import type {Reading} from './read-state.js'
 import {type News, rowsOf, Versions} from './versions.js'
 
@@ -48,7 +49,7 @@ export class StateFeed {
     this.#subscribers.add(subscriber)
     // The response headers are sent with the first byte, so send one now to show the page that it is connected.
     stream.ping()
-    stream.gone.addEventListener('abort', () => this.#subscribers.delete(subscriber))
+    onAbort(stream.gone, () => this.#subscribers.delete(subscriber))
     this.#ping ??= setInterval(() => this.#pingAll(), pingMs).unref()
     if (this.#isRunning) this.#offer(subscriber)
     else void this.#run()

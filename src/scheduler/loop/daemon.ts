@@ -3,6 +3,7 @@ import os from 'node:os'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {retryHeldPlans} from '../../plans/index.js'
+import {onAbort} from '../../process/index.js'
 import {type Sessions, sessionsOf} from '../../sessions/index.js'
 import {watchStore} from '../../store/index.js'
 import {
@@ -303,11 +304,10 @@ class Loop {
    * serve signals and sockets.
    */
   #pause(): Promise<void> {
-    const {signal} = this.#options
-    return new Promise((resolve) => {
+    let stopListening = () => {}
+    const woken = new Promise<void>((resolve) => {
       const wake = () => {
         clearTimeout(timer)
-        signal.removeEventListener('abort', wake)
         this.#wake = () => undefined
         this.#hurry = () => undefined
         setImmediate(resolve)
@@ -320,8 +320,9 @@ class Loop {
         clearTimeout(timer)
         timer = setTimeout(wake, this.#pauseMs())
       }
-      signal.addEventListener('abort', wake, {once: true})
+      stopListening = onAbort(this.#options.signal, wake)
     })
+    return woken.finally(stopListening)
   }
 
   /** Duration of the next pause, ms. */

@@ -1,6 +1,6 @@
 import {holdOpen} from '../../files/index.js'
+import {orAborted} from '../../process/index.js'
 import type {OpenVadModel} from '../model/neural-vad.js'
-import {orAborted} from '../model/or-aborted.js'
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
 import {startSpeechEngines} from './engine-instances.js'
 

@@ -1,8 +1,8 @@
 /** Worker thread of the speech engine: opens one model and recognises windows until it is closed. See `engine.ts`. */
 import {parentPort, workerData} from 'node:worker_threads'
-import {type ErrorRecord, SvcError} from '../../errors/index.js'
+import {SvcError} from '../../errors/index.js'
 import {configureLog, type LogOptions} from '../../log/index.js'
-import {asRecord, endOnRequest, type Greeting} from '../../process/index.js'
+import {asRecord, endOnRequest, type Greeting, type ThreadAnswer} from '../../process/index.js'
 import type {QuantizeProgress} from '../../weights/index.js'
 import type {
   Draft,
@@ -25,23 +25,26 @@ export interface WorkerStart {
 /** First message of the worker. */
 export type WorkerGreeting = Greeting<SpeechModelDescription>
 
-/** Requests to the worker, which are handled in order. The caller chooses `id`. */
+/** Questions to the worker, which are answered in order. */
+export type WorkerQuestion =
+  | {type: 'recognise'; samples: Float32Array; options: RecognitionOptions}
+  | {type: 'recognise-all'; samples: readonly Float32Array[]; options: RecognitionOptions}
+  | {type: 'detect-language'; samples: Float32Array}
+  /** The caller chooses `stream`; the first question of a stream starts it with `options`. */
+  | {type: 'draft'; stream: number; samples: Float32Array; options: RecognitionOptions}
+
+/** Messages to the worker. */
 export type WorkerRequest =
-  | {type: 'recognise'; id: number; samples: Float32Array; options: RecognitionOptions}
-  | {type: 'recognise-all'; id: number; samples: readonly Float32Array[]; options: RecognitionOptions}
-  | {type: 'detect-language'; id: number; samples: Float32Array}
-  /** The caller chooses `stream`; the first request of a stream starts it with `options`. */
-  | {type: 'draft'; id: number; stream: number; samples: Float32Array; options: RecognitionOptions}
+  | (WorkerQuestion & {id: number})
   | {type: 'end-draft'; stream: number}
   | {type: 'cancel'; id: number}
   | {type: 'close'}
 
 export type WorkerAnswer =
-  | {type: 'recognised'; id: number; result: WindowResult}
-  | {type: 'recognised-all'; id: number; results: WindowResult[]}
-  | {type: 'detected'; id: number; guesses: LanguageGuess[]}
-  | {type: 'drafted'; id: number; draft: Draft}
-  | {type: 'failed'; id: number; error: ErrorRecord}
+  | {type: 'recognised'; result: WindowResult}
+  | {type: 'recognised-all'; results: WindowResult[]}
+  | {type: 'detected'; guesses: LanguageGuess[]}
+  | {type: 'drafted'; draft: Draft}
 
 const {path, options, log} = workerData as WorkerStart
 if (parentPort === null) throw new Error('worker.js runs in a worker thread.')
@@ -49,43 +52,43 @@ const parent = parentPort
 endOnRequest(parent)
 if (log !== undefined) configureLog(log)
 
-type Question = Exclude<WorkerRequest, {type: 'cancel' | 'close' | 'end-draft'}>
-
 const drafts = new Map<number, DraftStream>()
 
 const running = new Map<number, AbortController>()
 /** Requests run one at a time. */
 let last: Promise<void> = Promise.resolve()
 
-async function answer(model: SpeechModel, question: Question, signal: AbortSignal): Promise<WorkerAnswer> {
-  const {id} = question
-  try {
-    signal.throwIfAborted()
-    if (question.type === 'recognise')
-      return {type: 'recognised', id, result: await model.recognise(question.samples, question.options, signal)}
-    if (question.type === 'recognise-all') {
-      const recognise = model.recogniseAll as NonNullable<SpeechModel['recogniseAll']>
-      return {type: 'recognised-all', id, results: await recognise(question.samples, question.options, signal)}
-    }
-    if (question.type === 'draft') return {type: 'drafted', id, draft: await draft(model, question)}
-    return {type: 'detected', id, guesses: await model.detectLanguage(question.samples, signal)}
-  } catch (error) {
-    return {type: 'failed', id, error: asRecord(error, failure)}
+async function answer(model: SpeechModel, question: WorkerQuestion, signal: AbortSignal): Promise<WorkerAnswer> {
+  signal.throwIfAborted()
+  if (question.type === 'recognise')
+    return {type: 'recognised', result: await model.recognise(question.samples, question.options, signal)}
+  if (question.type === 'recognise-all') {
+    const recognise = model.recogniseAll as NonNullable<SpeechModel['recogniseAll']>
+    return {type: 'recognised-all', results: await recognise(question.samples, question.options, signal)}
   }
+  if (question.type === 'draft') return {type: 'drafted', draft: await draft(model, question)}
+  return {type: 'detected', guesses: await model.detectLanguage(question.samples, signal)}
 }
 
-function draft(model: SpeechModel, {stream, samples, options}: Extract<Question, {type: 'draft'}>): Promise<Draft> {
+function draft(
+  model: SpeechModel,
+  {stream, samples, options}: Extract<WorkerQuestion, {type: 'draft'}>,
+): Promise<Draft> {
   const started = drafts.get(stream) ?? (model.draft?.(options) as DraftStream)
   drafts.set(stream, started)
   return started.push(samples)
 }
 
-function enqueue(model: SpeechModel, question: Question): void {
+function enqueue(model: SpeechModel, {id, ...question}: WorkerQuestion & {id: number}): void {
   const cancelled = new AbortController()
-  running.set(question.id, cancelled)
+  running.set(id, cancelled)
   last = last.then(async () => {
-    parent.postMessage(await answer(model, question, cancelled.signal))
-    running.delete(question.id)
+    const reply: ThreadAnswer<WorkerAnswer> = await answer(model, question, cancelled.signal).then(
+      (result) => ({id, ...result}),
+      (error: unknown) => ({id, error: asRecord(error, failure)}),
+    )
+    parent.postMessage(reply)
+    running.delete(id)
   })
 }
 

@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {orAborted} from '../model/or-aborted.js'
+import {orAborted} from '../../process/index.js'
 
 /** Maximum number of requests and final results that wait. */
 const maxWaiting = 16

@@ -1,17 +1,16 @@
 /** Worker thread that inspects files. See `inspector.ts`. */
 import {parentPort} from 'node:worker_threads'
-import {type ErrorRecord, SvcError} from '../../errors/index.js'
-import {asRecord, type Greeting} from '../../process/index.js'
+import {SvcError} from '../../errors/index.js'
+import {asRecord, type Greeting, type ThreadAnswer} from '../../process/index.js'
 import {type BaselineFile, type Inspected, type Inspection, inspect, takeBaseline} from './inspect.js'
 
-export type Question = {id: number} & ({inspection: Inspection} | {root: string; paths: readonly string[]})
-export type Answer = {id: number} & ({inspected: Inspected} | {baseline: BaselineFile[]} | {error: ErrorRecord})
+export type Question = {inspection: Inspection} | {root: string; paths: readonly string[]}
+export type Answer = {inspected: Inspected} | {baseline: BaselineFile[]}
 
 if (parentPort === null) throw new Error('thread.js runs in a worker thread.')
 const parent = parentPort
 
-async function answer(question: Question): Promise<Answer> {
-  const {id} = question
+async function answer({id, ...question}: Question & {id: number}): Promise<ThreadAnswer<Answer>> {
   try {
     return 'inspection' in question
       ? {id, inspected: await inspect(question.inspection)}
@@ -21,5 +20,8 @@ async function answer(question: Question): Promise<Answer> {
   }
 }
 
-parent.on('message', (question: Question) => void answer(question).then((result) => parent.postMessage(result)))
+parent.on(
+  'message',
+  (question: Question & {id: number}) => void answer(question).then((result) => parent.postMessage(result)),
+)
 parent.postMessage({type: 'ready', description: undefined} satisfies Greeting<undefined>)

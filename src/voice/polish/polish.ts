@@ -1,4 +1,5 @@
-import {fourDecimals, orAborted} from '../../speech/index.js'
+import {orAborted} from '../../process/index.js'
+import {fourDecimals} from '../../speech/index.js'
 import {type AnswerFault, type PolishAnswer, parsePolishAnswer, polishSchema} from './answer.js'
 import type {ResolveModel} from './ask-model.js'
 import {failureText, publicName} from './failure-text.js'

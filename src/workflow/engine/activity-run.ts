@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {pause, startTimer} from '../../process/index.js'
+import {onAbort, pause, startTimer} from '../../process/index.js'
 import {failedOutput} from '../activities/exec.js'
 import type {Call, Executor, Outcome} from '../activities/executor.js'
 import {executors} from '../activities/executors.js'
@@ -265,14 +265,13 @@ async function withTimeout<T>(
 ): Promise<T> {
   if (ms === undefined) return work(signal)
   const limit = new AbortController()
-  const onAbort = () => limit.abort(signal.reason)
-  signal.addEventListener('abort', onAbort, {once: true})
+  const stopListening = onAbort(signal, (reason) => limit.abort(reason))
   const timeout = new SvcError('workflow_activity_timeout', {activity: 'The activity', ms})
   const timer = startTimer(() => limit.abort(timeout), ms)
   try {
     return await work(limit.signal)
   } finally {
     timer.stop()
-    signal.removeEventListener('abort', onAbort)
+    stopListening()
   }
 }

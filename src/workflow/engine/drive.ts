@@ -1,6 +1,7 @@
 import {setMaxListeners} from 'node:events'
 import type {WorkflowJournalEntry} from '../../contracts/index.js'
 import {isErrorOf} from '../../errors/index.js'
+import {onAbort} from '../../process/index.js'
 import {watchStore} from '../../store/index.js'
 import {notify, type WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
@@ -100,9 +101,7 @@ class Driver {
 
   async run(): Promise<RunRow> {
     const {signal, stays} = this.#options
-    const onAbort = () => this.#abort.abort(signal.reason)
-    signal.addEventListener('abort', onAbort, {once: true})
-    if (signal.aborted) onAbort()
+    const stopListening = onAbort(signal, (reason) => this.#abort.abort(reason))
     const stopWatching = stays
       ? watchStore(this.#context.store, (isOwn) => !isOwn && this.#checkSoon())
       : () => undefined
@@ -112,7 +111,7 @@ class Driver {
       await this.#drive()
       return requireRun(this.#context, this.#run.run_id)
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      stopListening()
       stopWatching()
       clearInterval(poll)
       clearInterval(renewal)

@@ -1,4 +1,5 @@
 import {setMaxListeners} from 'node:events'
+import {onAbort} from '../../process/index.js'
 import {Suspension} from './control-errors.js'
 
 /**
@@ -12,9 +13,7 @@ export async function runConcurrently<T>(
 ): Promise<T[]> {
   const abort = new AbortController()
   setMaxListeners(0, abort.signal)
-  const onAbort = () => abort.abort(signal.reason)
-  signal.addEventListener('abort', onAbort, {once: true})
-  if (signal.aborted) onAbort()
+  const stopListening = onAbort(signal, (reason) => abort.abort(reason))
   const results: T[] = []
   let next = 0
   let failure: unknown
@@ -36,7 +35,7 @@ export async function runConcurrently<T>(
   try {
     await Promise.all(Array.from({length: Math.min(limit, jobs.length)}, work))
   } finally {
-    signal.removeEventListener('abort', onAbort)
+    stopListening()
   }
   if (failure !== undefined) throw failure
   if (suspension !== undefined) throw suspension

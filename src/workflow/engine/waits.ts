@@ -1,4 +1,4 @@
-import {startTimer, type Timer} from '../../process/index.js'
+import {onAbort, startTimer, type Timer} from '../../process/index.js'
 import type {ActivityKind} from '../definition/definition.js'
 import {Suspension} from './control-errors.js'
 
@@ -64,11 +64,10 @@ export class Waits {
 
   /** Waits until a condition is met. @throws the reason of the signal; Suspension */
   until(condition: Condition, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const onAbort = () => wait.reject(signal.reason)
+    let stopListening = () => {}
+    const ended = new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
         this.#waits.delete(wait)
-        signal.removeEventListener('abort', onAbort)
         settle()
         this.#schedule()
       }
@@ -78,10 +77,10 @@ export class Waits {
         reject: (reason) => end(() => reject(reason)),
       }
       this.#waits.add(wait)
-      signal.addEventListener('abort', onAbort, {once: true})
-      if (signal.aborted) onAbort()
+      stopListening = onAbort(signal, wait.reject)
       this.#schedule()
     })
+    return ended.finally(stopListening)
   }
 
   /** Ends the waits whose conditions are met. */
