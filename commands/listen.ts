@@ -3,19 +3,18 @@ import {Args, Flags} from '@oclif/core'
 import {
   askTerminal,
   clarifyRoute,
-  clearLine,
   errorOf,
   formatRoute,
   inGroup,
-  levelBar,
+  LiveLine,
   liveLimitFlags,
-  liveLine,
   noticeOf,
   OrchCommand,
   overwriteFlag,
   routeFlags,
   sessionLimitsOf,
   speechFlags,
+  UtteranceFile,
 } from '../src/cli/index.js'
 import {
   ideSettings,
@@ -26,8 +25,9 @@ import {
   speechSettings,
 } from '../src/config/index.js'
 import {asAudioError, Exit, SvcError} from '../src/errors/index.js'
-import {checkOutputs, GrowingOutput} from '../src/files/index.js'
+import {checkOutputs} from '../src/files/index.js'
 import type {OperationBase, OperationContext} from '../src/operations/index.js'
+import {pause} from '../src/process/index.js'
 import type {
   AudioStream,
   FinishedUtterance,
@@ -37,7 +37,6 @@ import type {
   SessionEvent,
   SessionLimits,
   Transcriber,
-  TranscriptFormat,
 } from '../src/speech/index.js'
 import type {PairsFile, Polished, RouteResult, TranscriptUse, Unpolished} from '../src/voice/index.js'
 
@@ -128,7 +127,7 @@ current utterance and prints it.`
     const isDialogue = this.#isLive
     let routed: RouteResult | undefined
     let polished: Polished | undefined
-    const screen = new Screen(!this.output.json && process.stdout.isTTY)
+    const line = new LiveLine(!this.output.json && process.stdout.isTTY)
     const isText = isTextFile(this.args.source)
     const isRemote = this.flags.server !== undefined && !isText
     const document = await this.#openOutput()
@@ -145,7 +144,7 @@ current utterance and prints it.`
         const {text, confidence, report: llm_refinement} = polished
         const event = llm_refinement.applied ? {...heard.event, refined_text: text, text, confidence} : heard.event
         result.add({...heard, event})
-        screen.clear()
+        line.clear()
         if (event.text !== '') await this.output.piece(`${event.text}\n`)
         // The segments do not have the corrected text.
         await document?.write(llm_refinement.applied ? {type: 'final', event} : heard)
@@ -156,15 +155,15 @@ current utterance and prints it.`
         const {correlation_id, utterance} = event
         await this.output.event({type: 'routed', correlation_id, utterance, text, route: routed.route, llm_refinement})
       }
-      const reading = this.#read(session, screen, use)
+      const reading = this.#read(session, line, use)
       try {
         // What was said before the audio failed is not lost.
         if ('addText' in session && isText) await session.addText(resolve(this.args.source))
-        else await this.#feed(session, screen).finally(() => session.commit())
+        else await this.#feed(session, line).finally(() => session.commit())
       } finally {
         await session.close()
         await reading
-        screen.clear()
+        line.clear()
       }
       const {transcript} = result
       polished ??= await conversation.polish(transcript)
@@ -308,26 +307,23 @@ current utterance and prints it.`
   /** Prints the events of a session. Utterances are used one after another, while partial results appear. */
   async #read(
     session: LiveSession | RemoteSession,
-    screen: Screen,
+    line: LiveLine,
     use: (heard: FinishedUtterance) => Promise<void>,
   ): Promise<void> {
     for await (const event of session)
       if (event.type === 'final')
         this.#used = this.#used.then(async () => {
           try {
-            this.#print(event.event, screen)
+            this.#print(event.event, line)
             await use(event)
           } catch (error) {
             this.#hasFailedUse = true
             const {correlation_id, utterance, end_ms} = event.event
-            this.#print(
-              {type: 'error', correlation_id, ...asAudioError(SvcError.from(error)), utterance, end_ms},
-              screen,
-            )
+            this.#print({type: 'error', correlation_id, ...asAudioError(SvcError.from(error)), utterance, end_ms}, line)
           }
         })
-      else if (event.type === 'error') this.#used = this.#used.then(() => this.#print(event.event, screen))
-      else if ('event' in event) this.#print(event.event, screen)
+      else if (event.type === 'error') this.#used = this.#used.then(() => this.#print(event.event, line))
+      else if ('event' in event) this.#print(event.event, line)
       else {
         const notice = noticeOfSession(event)
         if (notice !== undefined) this.output.notice(notice)
@@ -336,10 +332,10 @@ current utterance and prints it.`
   }
 
   /** Prints an event after those before it. */
-  #print(event: LiveEvent, screen: Screen): void {
+  #print(event: LiveEvent, line: LiveLine): void {
     this.#printed = this.#printed.then(() => this.output.event(event))
     this.#printed.catch(() => undefined)
-    if (event.type === 'partial') screen.show(event.stable_text, event.text)
+    if (event.type === 'partial') line.show(event.stable_text, event.text)
     else if (event.type === 'error' && !this.output.json) {
       // The error of an utterance is only reported here, also with --quiet.
       if (event.utterance === undefined) this.output.notice(`error: ${event.message}`)
@@ -362,7 +358,7 @@ current utterance and prints it.`
   }
 
   /** Passes audio on until it ends, the session fails, or the command is interrupted. */
-  async #feed(session: LiveSession | RemoteSession, screen: Screen): Promise<void> {
+  async #feed(session: LiveSession | RemoteSession, line: LiveLine): Promise<void> {
     const stop = AbortSignal.any([this.signal, session.ended])
     const isMicrophone = this.args.source === 'mic'
     const isFile = !isMicrophone && this.args.source !== '-'
@@ -372,7 +368,7 @@ current utterance and prints it.`
     try {
       for await (const piece of await this.#audio(stop)) {
         session.push(piece)
-        screen.level(piece)
+        line.level(piece)
         samples += piece.length
         if (isSilent) isSilent = piece.every((sample) => sample === 0)
         if (isSilent && samples >= mutedAfter) {
@@ -381,7 +377,7 @@ current utterance and prints it.`
             'warning: The microphone delivers only silence. Unmute it, or select another one with --microphone.',
           )
         }
-        if (isFile && this.flags.realtime) await wait(started + samples / 16 - performance.now(), stop)
+        if (isFile && this.flags.realtime) await pause(started + samples / 16 - performance.now(), stop)
         else if (isFile || (!isMicrophone && this.flags.server !== undefined)) {
           await session.settle()
           await this.#used
@@ -416,7 +412,7 @@ current utterance and prints it.`
     return openAudio({name: 'the microphone', stream: recordMicrophone(this.flags.microphone, signal), raw}, options)
   }
 
-  async #openOutput(): Promise<Document | undefined> {
+  async #openOutput(): Promise<UtteranceFile | undefined> {
     const {output, overwrite = false} = this.flags
     if (output === undefined) return undefined
     const {createFormat, formatOfFile} = await import('../src/speech/index.js')
@@ -424,7 +420,7 @@ current utterance and prints it.`
     if (format === undefined || !['text', 'srt', 'vtt', 'ndjson'].includes(format))
       throw new SvcError('usage', {reason: `The extension of ${output} must be .txt, .srt, .vtt or .jsonl.`})
     await checkOutputs([output], {overwrite, inputs: this.#inputs})
-    return new Document(await GrowingOutput.open(resolve(output), overwrite), createFormat(format))
+    return UtteranceFile.open(resolve(output), overwrite, createFormat(format))
   }
 }
 
@@ -448,100 +444,3 @@ function noticeOfSession(event: SessionEvent): string | undefined {
       return undefined
   }
 }
-
-const wait = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (ms <= 0 || signal.aborted) return resolve()
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, {once: true})
-    function done() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
-
-/** The line of the terminal that shows the current utterance. */
-class Screen {
-  readonly #isActive: boolean
-  #level = ' '
-  #stable = ''
-  #text = ''
-
-  constructor(isActive: boolean) {
-    this.#isActive = isActive
-  }
-
-  level(samples: Float32Array): void {
-    this.#level = levelBar(samples)
-    this.#draw()
-  }
-
-  show(stable: string, text: string): void {
-    this.#stable = stable
-    this.#text = text
-    this.#draw()
-  }
-
-  clear(): void {
-    this.#stable = ''
-    this.#text = ''
-    if (this.#isActive) process.stdout.write(clearLine)
-  }
-
-  #draw(): void {
-    if (this.#isActive) process.stdout.write(liveLine(this.#level, this.#stable, this.#text, process.stdout.columns))
-  }
-}
-
-/** A transcript file that grows by complete utterances. */
-class Document {
-  readonly #output: GrowingOutput
-  readonly #format: TranscriptFormat
-  #isEmpty = true
-
-  constructor(output: GrowingOutput, format: TranscriptFormat) {
-    this.#output = output
-    this.#format = format
-  }
-
-  async write({event, file}: FinishedUtterance): Promise<void> {
-    const startSec = event.start_ms / 1000
-    const endSec = (event.end_ms - event.start_ms) / 1000
-    const unknown = {tokens: [], temperature: 0, avgLogprob: 0, compressionRatio: 0, noSpeechProb: 0}
-    const whole = {text: event.text, startSec: 0, endSec, ...unknown}
-    const text = (file?.transcript.segments ?? [whole])
-      .map((segment) =>
-        this.#format.segment({
-          ...segment,
-          startSec: segment.startSec + startSec,
-          endSec: segment.endSec + startSec,
-        }),
-      )
-      .join('')
-    if (text === '') return
-    const header = this.#isEmpty ? this.#format.header() : ''
-    this.#isEmpty = false
-    await this.#output.write(header + text)
-  }
-
-  /** Completes the file if nothing was said. */
-  async finish(): Promise<void> {
-    if (this.#isEmpty) await this.#output.write(this.#format.header() + this.#format.footer(silence))
-  }
-
-  close(): Promise<void> {
-    return this.#output.close()
-  }
-}
-
-/** The transcript of a session without speech. */
-const silence = {
-  task: 'transcribe',
-  language: '',
-  languageProbability: 0,
-  durationSec: 0,
-  text: '',
-  segments: [],
-  alternatives: [],
-} as const
