@@ -328,7 +328,8 @@ describe('a delegated task falls back to the local queue', () => {
   })
 
   it('if its lease is lost while its files are being sent', async (t) => {
-    const world = await RemoteWorld.open(t, '', {leaseMs: 1500})
+    // Long enough that it does not expire on a busy machine before the test revokes it.
+    const world = await RemoteWorld.open(t, '', {leaseMs: 6000})
     await writeFile(join(world.orchestrator.root, 'in.txt'), 'input')
     let held: Promise<Fate> | undefined
     const hold = async (): Promise<Fate> => {
