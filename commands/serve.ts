@@ -37,7 +37,8 @@ export default class Serve extends SpeechCommand<typeof Serve> {
 manifest. A model directory contains a complete model, and so does a GGUF file. No export or conversion is needed. Without --model, the only model
 in models/, runs/ and the local Hugging Face cache is served; if there is none, the included guide.
 
-With --models, every subdirectory and GGUF file of a directory is a model, and so is every downloaded model with --models pulled.
+With --models, every subdirectory and GGUF file of a directory is a model, every
+downloaded model with --models pulled, and every model of Ollama with --models ollama.
 They are loaded when a request names them. When their memory exceeds --memory-limit, the least recently used ones are unloaded, after
 their running replies. svc ps lists the loaded models, and svc stop unloads one.
 
@@ -188,8 +189,9 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   async #requireFolders(models: readonly string[], manageModels: boolean): Promise<void> {
     if (models.length > 0 && this.flags['model-name'] !== undefined)
       throw new SvcError('usage', {reason: '--model-name names only one model, and --models serves several.'})
+    const {isFolderOfModels} = await import('../src/llm/index.js')
     for (const folder of models)
-      if (folder !== 'pulled' && !(await isFolder(folder)))
+      if (isFolderOfModels(folder) && !(await isFolder(folder)))
         throw new SvcError('directory_not_found', {path: resolve(folder)})
     const {isExposed} = await import('../src/net/index.js')
     if (!manageModels) return
@@ -239,6 +241,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     const cacheFolder = await this.cacheFolder()
     await this.#requireFolders(models, manageModels)
     const {findNamedModels} = await import('../src/llm/index.js')
+    const {ollamaFolder} = await import('../src/weights/index.js')
     const options = {
       ...routes,
       ...serve,
@@ -246,7 +249,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       address: {host, port},
       apiKey: this.#apiKey,
       servesOthers: models.length > 0,
-      findModels: () => findNamedModels(models, cacheFolder),
+      findModels: () => findNamedModels(models, {cacheFolder, ollamaFolder: ollamaFolder(process.env)}),
       memoryLimit: memoryLimit === 0 ? await availableMemory(models) : memoryLimit * 1_000_000,
       management: manageModels ? await this.#management() : undefined,
       fallback: {maxTokens, temperature},

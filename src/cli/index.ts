@@ -83,7 +83,7 @@ export {
   serverFlag,
   withoutBaseSwitch,
 } from './model-flag.js'
-export {formatModels, listModels} from './model-list.js'
+export {formatModels, listModels, listOllama} from './model-list.js'
 export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'

@@ -24,6 +24,20 @@ export async function listModels(root: string, cacheFolder: string): Promise<Row
   return Promise.all([...local, ...cached])
 }
 
+/** The models of Ollama. @param folder of its store */
+export async function listOllama(folder: string): Promise<Row[]> {
+  const {listOllamaModels} = await import('../weights/index.js')
+  const models = await listOllamaModels(folder)
+  return models.map(({model: name, path, bytes, modifiedMs: modified_at_ms}) => ({
+    name,
+    kind: 'language',
+    bytes,
+    modified_at_ms,
+    commit: null,
+    path,
+  }))
+}
+
 /** Size of the files in a directory, or of a GGUF model, and the time of the last change. Faster than with promises. */
 function sizeOf(place: string, ggufParts: (file: string) => string[]): Pick<Row, 'bytes' | 'modified_at_ms'> {
   const isFolder = statsOf(place)?.isDirectory() ?? false

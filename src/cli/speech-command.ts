@@ -354,9 +354,20 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
 
   /** Finds a language or speech model on this machine. @throws model_not_found */
   protected async findAnyModel(model: string): Promise<ModelPlace> {
-    const {defaultRevision, ggufModelName, isGgufName, parseModelName, snapshotPlace} = await import(
-      '../weights/index.js'
-    )
+    const {
+      defaultRevision,
+      ggufModelName,
+      isGgufName,
+      isOllamaName,
+      ollamaFolder,
+      parseModelName,
+      readOllamaModel,
+      snapshotPlace,
+    } = await import('../weights/index.js')
+    if (isOllamaName(model)) {
+      const {path, name} = await readOllamaModel(model, ollamaFolder(process.env))
+      return {kind: 'language', model, folder: path, name}
+    }
     const {isLanguageModelFolder} = await import('../llm/index.js')
     const path = resolve(cwd(), model)
     const name = basename(path)

@@ -10,6 +10,7 @@ import {
   hasShards,
   isGgufName,
   listCachedModels,
+  listOllamaModels,
   readJsonObject,
   readModelFile,
   snapshotPlace,
@@ -54,21 +55,31 @@ export interface NamedModel {
   isDownloaded: boolean
 }
 
-/** Stands for the downloaded models among the folders of `findNamedModels`. */
-const downloaded = 'pulled'
+/** What stands for other models than those of folders among the sources of `findNamedModels`. */
+const otherSources = {pulled: findDownloaded, ollama: findOllama} as const
+
+export const isFolderOfModels = (source: string): boolean => !Object.hasOwn(otherSources, source)
+
+/** Folders of downloaded models. */
+export interface ModelStores {
+  cacheFolder: string
+  ollamaFolder: string
+}
 
 /**
- * The language models in folders, by the names of their subfolders or GGUF files, and those that were downloaded, by the names that
- * `svc list` prints. Of several models with the same name, the first counts.
- * @param sources folders, and `pulled` for the downloaded ones
+ * Language models by name: those in folders by the names of their subfolders or GGUF files, downloaded ones by the names that
+ * `svc list` prints, and those of Ollama by the names there. Of several models with the same name, the first counts.
+ * @param sources folders, `pulled` for the downloaded ones, and `ollama`
  */
-export async function findNamedModels(sources: readonly string[], cacheFolder: string): Promise<NamedModel[]> {
+export async function findNamedModels(sources: readonly string[], stores: ModelStores): Promise<NamedModel[]> {
   const found = new Map<string, NamedModel>()
   for (const source of sources)
-    for (const model of source === downloaded ? await findDownloaded(cacheFolder) : await findIn(source))
-      if (!found.has(model.name)) found.set(model.name, model)
+    for (const model of await modelsOf(source, stores)) if (!found.has(model.name)) found.set(model.name, model)
   return [...found.values()]
 }
+
+const modelsOf = (source: string, stores: ModelStores): Promise<NamedModel[]> =>
+  isFolderOfModels(source) ? findIn(source) : otherSources[source as keyof typeof otherSources](stores)
 
 async function findIn(folder: string): Promise<NamedModel[]> {
   const models = (await ggufFiles(folder)).map((path) => ({name: ggufModelName(path), path, isDownloaded: false}))
@@ -77,7 +88,12 @@ async function findIn(folder: string): Promise<NamedModel[]> {
   return models.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-async function findDownloaded(cacheFolder: string): Promise<NamedModel[]> {
+async function findOllama({ollamaFolder}: ModelStores): Promise<NamedModel[]> {
+  const models = await listOllamaModels(ollamaFolder)
+  return models.map(({name, model}) => ({name, path: model, isDownloaded: false}))
+}
+
+async function findDownloaded({cacheFolder}: ModelStores): Promise<NamedModel[]> {
   const models: NamedModel[] = []
   for (const {name, path, commit, file} of await listCachedModels(cacheFolder))
     if (commit !== undefined && (file === undefined ? await isModel(path) : isGgufName(file)))

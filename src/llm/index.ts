@@ -13,6 +13,7 @@ export {
   findLanguageModels,
   findNamedModels,
   findWorkspaceModels,
+  isFolderOfModels,
   isLanguageModelFolder,
   type NamedModel,
 } from './find-models.js'

@@ -41,6 +41,7 @@ export {
 } from './model-defaults.js'
 export {type ImportedModelfile, readModelfile} from './modelfile.js'
 export {floatToHalf} from './narrow.js'
+export {isOllamaName, listOllamaModels, ollamaFolder, readOllamaModel} from './ollama-store.js'
 export {quantizeBlocks, quantizeColumns, quantizedBlock, quantizeNibbles} from './quantize.js'
 export {
   type BlockEntry,

@@ -127,7 +127,6 @@ class Statements {
   }
 
   messages(): ModelDefaults['messages'] {
-    const areMessages = (value: unknown) => Array.isArray(value) && value.every(isMessage)
     return this.#read('messages', `a list of tables with role (${roles.join(', ')}) and content`, areMessages)
   }
 
@@ -157,6 +156,10 @@ class Statements {
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+
+type Messages = NonNullable<ModelDefaults['messages']>
+
+export const areMessages = (value: unknown): value is Messages => Array.isArray(value) && value.every(isMessage)
 
 const isMessage = (value: unknown): boolean => {
   if (!isObject(value) || Object.keys(value).length !== 2) return false

@@ -27,6 +27,7 @@ import {
   mergeDefaults,
   readModelFile,
 } from './model-defaults.js'
+import {isOllamaName, ollamaFolder, readOllamaModel} from './ollama-store.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
 
 /**
@@ -87,16 +88,19 @@ export interface RunLookup {
 interface Surroundings {
   cwd: string
   cacheFolder: string
+  /** Of Ollama. */
+  ollama: string
 }
 
 const surroundings = ({cwd = process.cwd(), env = process.env, cacheFolder}: RunLookup): Surroundings => ({
   cwd,
   cacheFolder: cacheFolder ?? hubCacheFolder(env),
+  ollama: ollamaFolder(env),
 })
 
 /**
- * Finds a model: a directory, a GGUF file, or the id `owner/name` of a model in the local Hugging Face cache. Never uses
- * the network.
+ * Finds a model: a directory, a GGUF file, the id `owner/name` of a model in the local Hugging Face cache, or `ollama:NAME`
+ * for one in Ollama's store. Never uses the network.
  * @throws model_not_found, model_file_missing and base_model_not_found with every path tried; adapter_missing,
  *   adapter_invalid, adapter_unsupported, adapter_tensor_missing, adapter_ambiguous, eval_gate_failed, shard_missing,
  *   safetensors_invalid, model_file_invalid, gguf_several; what `readGguf` throws
@@ -204,6 +208,19 @@ const maxVariants = 8
 /** Finds the files of a run directory; throws the errors of `openRunDirectory` for missing parts. */
 export async function findRun(model: string, lookup: RunLookup = {}, variants = 0): Promise<FoundRun> {
   const around = surroundings(lookup)
+  if (isOllamaName(model)) {
+    const {name, path, defaults} = await readOllamaModel(model, around.ollama)
+    return {
+      name,
+      path,
+      basePath: path,
+      manifest: undefined,
+      weights: undefined,
+      merged: undefined,
+      trained: false,
+      defaults,
+    }
+  }
   const path = await locate(model, around)
   const name = isGgufFile(path) ? ggufModelName(path) : basename(resolve(around.cwd, model))
   const baseOnly = {name, path, weights: undefined, merged: undefined, trained: false}
@@ -277,6 +294,7 @@ export async function holdModel(model: string, lookup: RunLookup = {}): Promise<
 
 /** A folder, or a GGUF file. */
 async function locate(model: string, around: Surroundings): Promise<string> {
+  if (isOllamaName(model)) return (await readOllamaModel(model, around.ollama)).path
   const path = resolve(around.cwd, model)
   if ((await isFolder(path)) || isGgufFile(path)) return path
   const {id, file, revision = defaultRevision} = parseModelName(model)

@@ -25,7 +25,7 @@ export const serveSettings = sectionSettings('serve', () => ({
     placeholder: 'DIR,...',
     env: ['SVC_SERVE_MODELS'],
     default: [] as readonly string[],
-    doc: 'Directories whose subdirectories and GGUF files are served as models, loaded when a request names them; pulled serves the downloaded models.',
+    doc: 'Directories whose subdirectories and GGUF files are served as models, loaded when a request names them; pulled serves the downloaded models, ollama those of Ollama.',
   },
   memoryLimit: {
     type: integer({min: 0}),

@@ -32,7 +32,8 @@ export const ggufArchitectures: readonly string[] = ['llama', 'qwen2', 'qwen3']
 /** Name of a part of a split model. */
 const part = /-(\d{5})-of-(\d{5})\.gguf$/
 
-export const isGgufName = (name: string): boolean => /\.gguf$/i.test(name)
+/** Also the file of a model in Ollama's store, whose name is its digest. */
+export const isGgufName = (name: string): boolean => /\.gguf$|[\\/]blobs[\\/]sha256-[0-9a-f]{64}$/i.test(name)
 
 /** The name of a model, from the path of its file. */
 export const ggufModelName = (file: string): string =>
