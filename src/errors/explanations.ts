@@ -705,7 +705,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   model_family_unknown: [
     'model_type in config.json names an architecture that svc does not implement.',
-    {file: 'models/acme/config.json', family: 'mamba', known: ['llama', 'mistral', 'qwen2', 'qwen3']},
+    {file: 'models/acme/config.json', family: 'gemma', known: ['llama', 'qwen3', 'gemma2', 'gemma3_text']},
   ],
   model_config_unsupported: [
     'config.json enables a feature that affects the result and is not implemented.',

@@ -1,8 +1,8 @@
-import {GraphBuilder, type Value} from '../onnx/index.js'
+import {type Attributes, GraphBuilder, type Value} from '../onnx/index.js'
 import type {Adapter, TensorMap} from '../weights/index.js'
 import {Initializers} from './initializers.js'
 import {rotaryFrequencies} from './rope.js'
-import type {AttentionSpec, DecoderSpec, MlpSpec, RopeSpec} from './spec.js'
+import type {Activation, AttentionSpec, DecoderSpec, MlpSpec, NormNames, RopeSpec} from './spec.js'
 
 /** A serialised decoder graph with external weights. */
 export interface DecoderGraph {
@@ -49,21 +49,26 @@ export function buildDecoderGraph(
   const layers = new LayerBuilder(graph, weights, spec, contextLength, mask)
 
   const {hiddenSize, vocabSize} = spec
-  let hidden = weights.rows(tokens, spec.tensors.embedding, [vocabSize, hiddenSize])
+  const embedded = weights.rows(tokens, spec.tensors.embedding, [vocabSize, hiddenSize])
+  let hidden = scaled(graph, embedded, spec.embeddingScale)
   for (const [i, {attention, mlp}] of spec.layers.entries()) {
-    hidden = graph.node('Add', [hidden, layers.attend(attention, i, layers.norm(hidden, attention.names.norm))])
-    hidden = graph.node('Add', [hidden, layers.feedForward(mlp, layers.norm(hidden, mlp.names.norm))])
+    hidden = layers.residual(hidden, attention.names, (x) => layers.attend(attention, i, x))
+    hidden = layers.residual(hidden, mlp.names, (x) => layers.feedForward(mlp, x))
   }
   const rows = graph.node('Reshape', [hidden, graph.integers(-1, hiddenSize)])
-  const selected = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
+  const last = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
+  const selected = scaled(graph, last, spec.logitScale)
   const rowMask = adapter && graph.input('adapter_rows', 'float32', ['rows', 1])
-  const {logits, ofWeights} = layers.head(selected, rowMask)
+  const {logits: unlimited, ofWeights} = layers.head(selected, rowMask)
+  const logits = limited(graph, unlimited, spec.logitCap)
   graph.output('logits', logits, 'float32', ['rows', vocabSize])
   const top = topOf(graph, logits, topCount(spec))
   const exact = weights.multiplyExactly(selected, spec.tensors.head, top.ids)
   // The part of an adapter in the logits stays as it is.
-  const rest = () => graph.node('Sub', [top.logits, graph.node('GatherElements', [ofWeights, top.ids], {axis: -1})])
-  const topLogits = ofWeights === logits ? exact : exact && graph.node('Add', [exact, rest()])
+  const ofTop = (all: Value) => graph.node('GatherElements', [all, top.ids], {axis: -1})
+  const rest = () => graph.node('Sub', [ofTop(unlimited), ofTop(ofWeights)])
+  const unlimitedTop = ofWeights === unlimited ? exact : exact && graph.node('Add', [exact, rest()])
+  const topLogits = unlimitedTop && limited(graph, unlimitedTop, spec.logitCap)
   graph.output('top_ids', top.ids, 'int64', ['rows', topCount(spec)])
   graph.output('top_logits', topLogits ?? top.logits, 'float32', ['rows', topCount(spec)])
   const logTotal = topLogits === undefined ? top.logTotal : corrected(graph, top, topLogits)
@@ -74,6 +79,13 @@ export function buildDecoderGraph(
 
 /** Number of most likely tokens that a run returns: enough for the samplers and log-probabilities in use. */
 export const topCount = ({vocabSize}: DecoderSpec): number => Math.min(64, vocabSize)
+
+const scaled = (graph: GraphBuilder, x: Value, factor: number): Value =>
+  factor === 1 ? x : graph.node('Mul', [x, graph.number(factor)])
+
+/** cap * tanh(x / cap). */
+const limited = (graph: GraphBuilder, x: Value, cap: number | undefined): Value =>
+  cap === undefined ? x : scaled(graph, graph.node('Tanh', [scaled(graph, x, 1 / cap)]), cap)
 
 interface Top {
   ids: Value
@@ -101,6 +113,13 @@ function topOf(graph: GraphBuilder, logits: Value, count: number): Top {
   const logprobs = graph.node('LogSoftmax', [logits], {axis: -1})
   const likeliest = graph.node('GatherElements', [logprobs, first(ids)], {axis: -1})
   return {logits: values, ids, logTotal: graph.node('Sub', [first(values), likeliest])}
+}
+
+/** Operators of ONNX Runtime. QuickGelu with alpha 1 computes x * sigmoid(x) in one node. */
+const activations: Readonly<Record<Activation, {op: string; attributes?: Attributes}>> = {
+  silu: {op: 'QuickGelu', attributes: {alpha: {float: 1}}},
+  gelu: {op: 'Gelu'},
+  'gelu-tanh': {op: 'FastGelu'},
 }
 
 /** Adds the parts of a layer to a graph. */
@@ -133,35 +152,57 @@ class LayerBuilder {
   }
 
   norm(x: Value, name: string, size = this.#spec.hiddenSize): Value {
-    const epsilon = {float: this.#spec.normEps}
-    return this.#graph.node('SimplifiedLayerNormalization', [x, this.#weights.get(name, [size])], {axis: -1, epsilon})
+    const graph = this.#graph
+    const {normEps, normOffset} = this.#spec
+    const stored = this.#weights.get(name, [size])
+    // The session computes the sum once, when it is opened.
+    const weight = normOffset === 0 ? stored : graph.node('Add', [stored, graph.number(normOffset)])
+    return graph.node('SimplifiedLayerNormalization', [x, weight], {axis: -1, epsilon: {float: normEps}})
+  }
+
+  /** x + residualScale * postNorm(part(norm(x))). */
+  residual(x: Value, {norm, postNorm}: NormNames, part: (normed: Value) => Value): Value {
+    const change = part(norm === undefined ? x : this.norm(x, norm))
+    const normed = postNorm === undefined ? change : this.norm(change, postNorm)
+    return this.#graph.node('Add', [x, scaled(this.#graph, normed, this.#spec.residualScale)])
   }
 
   /** Grouped-query attention with rotary embedding and KV cache. */
-  attend({heads, kvHeads, headDim, rope, window, names, biases, headNorms}: AttentionSpec, layer: number, x: Value) {
+  attend(attention: AttentionSpec, layer: number, x: Value): Value {
     const graph = this.#graph
     const {hiddenSize} = this.#spec
+    const {heads, kvHeads, headDim, rope, scale, cap, window, names, biases, headNorms} = attention
     const project = (which: 'q' | 'k' | 'v', count: number) =>
       this.#biased(
         this.#linear(x, names[which], [count * headDim, hiddenSize], this.#mask),
         biases.includes(which) ? names[which] : undefined,
         count * headDim,
       )
-    const normed = (value: Value, name: string | undefined, count: number) =>
-      name === undefined ? value : this.#normHeads(value, name, count, headDim)
-    const rotated = (value: Value, count: number) => this.#rotate(value, count, headDim, rope)
+    const normed = (value: Value, which: 'q' | 'k', count: number) => {
+      if (headNorms === undefined) return value
+      if (headNorms.span === 'all') return this.norm(value, headNorms[which], count * headDim)
+      return this.#normHeads(value, headNorms[which], count, headDim)
+    }
+    const rotated = (value: Value, count: number) =>
+      rope === undefined ? value : this.#rotate(value, count, headDim, rope)
     const cache = (name: string) => graph.input(`${name}.${layer}`, 'float32', dims)
     const dims = ['batch', kvHeads, 'capacity', headDim]
 
-    const q = rotated(normed(project('q', heads), headNorms?.q, heads), heads)
-    const k = rotated(normed(project('k', kvHeads), headNorms?.k, kvHeads), kvHeads)
+    const q = rotated(normed(project('q', heads), 'q', heads), heads)
+    const k = rotated(normed(project('k', kvHeads), 'k', kvHeads), kvHeads)
     const v = project('v', kvHeads)
     const {lastIndex, totalLength} = this.#sequence
     const [context, key, value] = graph.contribOutputs(
       'GroupQueryAttention',
       [q, k, v, cache('past_key'), cache('past_value'), lastIndex, totalLength],
       [true, `present_key.${layer}`, `present_value.${layer}`],
-      {num_heads: heads, kv_num_heads: kvHeads, ...(window === undefined ? {} : {local_window_size: window})},
+      {
+        num_heads: heads,
+        kv_num_heads: kvHeads,
+        ...(window === undefined ? {} : {local_window_size: window}),
+        ...(scale === undefined ? {} : {scale: {float: scale}}),
+        ...(cap === undefined ? {} : {softcap: {float: cap}}),
+      },
     )
     graph.output(`present_key.${layer}`, key, 'float32', dims)
     graph.output(`present_value.${layer}`, value, 'float32', dims)
@@ -169,14 +210,13 @@ class LayerBuilder {
     return this.#biased(out, biases.includes('o') ? names.o : undefined, hiddenSize)
   }
 
-  /** down(silu(gate(x)) * up(x)). Source: Shazeer 2020. */
-  feedForward({intermediateSize, names}: MlpSpec, x: Value): Value {
+  /** down(activation(gate(x)) * up(x)). Source: Shazeer 2020. */
+  feedForward({intermediateSize, activation, names}: MlpSpec, x: Value): Value {
     const {hiddenSize} = this.#spec
     const gate = this.#linear(x, names.gate, [intermediateSize, hiddenSize], this.#mask)
     const up = this.#linear(x, names.up, [intermediateSize, hiddenSize], this.#mask)
-    // QuickGelu with alpha 1 computes x * sigmoid(x) in one node.
-    const activated = this.#graph.contrib('QuickGelu', [gate], {alpha: {float: 1}})
-    const product = this.#graph.node('Mul', [activated, up])
+    const {op, attributes} = activations[activation]
+    const product = this.#graph.node('Mul', [this.#graph.contrib(op, [gate], attributes), up])
     return this.#linear(product, names.down, [hiddenSize, intermediateSize], this.#mask)
   }
 
@@ -231,17 +271,18 @@ class LayerBuilder {
   }
 
   #rotate(x: Value, heads: number, headDim: number, rope: RopeSpec): Value {
-    const {cos, sin} = this.#rotaryTables(rope, headDim)
+    const {cos, sin} = this.#rotaryTables(rope)
     const inputs = [x, this.#sequence.positions, cos, sin]
-    return this.#graph.contrib('RotaryEmbedding', inputs, {interleaved: 0, num_heads: heads})
+    const part = rope.dims === headDim ? {} : {rotary_embedding_dim: rope.dims}
+    return this.#graph.contrib('RotaryEmbedding', inputs, {interleaved: 0, num_heads: heads, ...part})
   }
 
-  /** Tables of cos and sin, `[contextLength, headDim / 2]`, shared by layers with the same rotary embedding. */
-  #rotaryTables(rope: RopeSpec, headDim: number): {cos: Value; sin: Value} {
-    const key = JSON.stringify([rope, headDim])
+  /** Tables of cos and sin, `[contextLength, dims / 2]`, shared by layers with the same rotary embedding. */
+  #rotaryTables(rope: RopeSpec): {cos: Value; sin: Value} {
+    const key = JSON.stringify(rope)
     const cached = this.#rotary.get(key)
     if (cached !== undefined) return cached
-    const {frequencies, magnitude} = rotaryFrequencies(rope, headDim)
+    const {frequencies, magnitude} = rotaryFrequencies(rope)
     const pairs = frequencies.length
     const table = (name: string, of: (angle: number) => number) => {
       const at = (i: number) => magnitude * of(Math.floor(i / pairs) * (frequencies[i % pairs] as number))

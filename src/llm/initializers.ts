@@ -161,14 +161,15 @@ export class Initializers {
     const type = typeOf(entry)
     return this.#once(entry, () => {
       const value = this.#external(name, entry, type)
-      return this.#inOrder(entry, type === 'float32' ? value : this.#graph.node('Cast', [value], {to: float32}))
+      return this.#asPublished(entry, type === 'float32' ? value : this.#graph.node('Cast', [value], {to: float32}))
     })
   }
 
-  /** Orders alternating rows as transformers does. The session computes this once, when it is opened. */
-  #inOrder({headRows, shape}: TensorEntry, value: Value): Value {
-    if (headRows === undefined) return value
+  /** The values as transformers has them. The session computes this once, when it is opened. */
+  #asPublished({headRows, surplus, shape}: TensorEntry, value: Value): Value {
     const graph = this.#graph
+    if (surplus !== undefined) return graph.node('Sub', [value, graph.number(surplus)])
+    if (headRows === undefined) return value
     const [rows = 0] = shape
     const pairs = graph.node('Reshape', [
       value,

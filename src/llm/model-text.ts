@@ -72,7 +72,8 @@ async function readTemplate(file: string): Promise<string> {
  */
 function endTokens(tokenizer: Tokenizer, ...configs: readonly Readonly<Record<string, unknown>>[]): Set<number> {
   const declared = configs.flatMap(({eos_token_id: id}) => [id].flat())
-  const names = ['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<start_function_response>', '<|tool_response>']
+  const turns = ['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<end_of_turn>']
+  const names = [...turns, '<start_function_response>', '<|tool_response>']
   const known = [tokenizer.eos, ...names].map((token) => (token === undefined ? undefined : tokenizer.id(token)))
   return new Set([...declared, ...known].filter((id): id is number => Number.isSafeInteger(id)))
 }

@@ -1,6 +1,6 @@
 import type {RopeScaling, RopeSpec} from './spec.js'
 
-/** Angle per position of each pair of a head, `[headDim / 2]`, and the factor of cosine and sine. */
+/** Angle per position of each pair of a head, `[dims / 2]`, and the factor of cosine and sine. */
 export interface RotaryFrequencies {
   frequencies: readonly number[]
   magnitude: number
@@ -10,8 +10,8 @@ export interface RotaryFrequencies {
  * Rotary frequencies with their scaling. Sources: Su et al. 2021 (RoPE); Chen et al. 2023 (linear); the Llama 3.1
  * release (llama3); Peng et al. 2023 (YaRN). GGUF files have the divisors of the frequencies instead of their formula.
  */
-export function rotaryFrequencies({theta, scaling}: RopeSpec, headDim: number): RotaryFrequencies {
-  const plain = Array.from({length: headDim / 2}, (_, pair) => theta ** ((-2 * pair) / headDim))
+export function rotaryFrequencies({theta, dims, scaling}: RopeSpec): RotaryFrequencies {
+  const plain = Array.from({length: dims / 2}, (_, pair) => theta ** ((-2 * pair) / dims))
   switch (scaling.kind) {
     case 'none':
       return {frequencies: plain, magnitude: 1}
@@ -22,7 +22,7 @@ export function rotaryFrequencies({theta, scaling}: RopeSpec, headDim: number): 
     case 'llama3':
       return {frequencies: plain.map((frequency) => llama3(frequency, scaling)), magnitude: 1}
     case 'yarn':
-      return {frequencies: yarn(plain, theta, headDim, scaling), magnitude: scaling.attentionFactor}
+      return {frequencies: yarn(plain, theta, dims, scaling), magnitude: scaling.attentionFactor}
   }
 }
 
@@ -40,14 +40,13 @@ function llama3(frequency: number, {factor, lowFactor, highFactor, originalConte
 type Yarn = Extract<RopeScaling, {kind: 'yarn'}>
 
 /** Keeps pairs with many turns within the original context, scales those with few, with a linear ramp between. */
-function yarn(plain: readonly number[], theta: number, headDim: number, scaling: Yarn): number[] {
+function yarn(plain: readonly number[], theta: number, dims: number, scaling: Yarn): number[] {
   const {factor, betaFast, betaSlow, originalContext, truncate} = scaling
   /** Index of the pair with this many turns within the original context. */
-  const pairOf = (turns: number) =>
-    (headDim * Math.log(originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(theta))
+  const pairOf = (turns: number) => (dims * Math.log(originalContext / (turns * 2 * Math.PI))) / (2 * Math.log(theta))
   const [first, last] = [pairOf(betaFast), pairOf(betaSlow)]
   const low = Math.max(truncate ? Math.floor(first) : first, 0)
-  const high = Math.min(truncate ? Math.ceil(last) : last, headDim - 1)
+  const high = Math.min(truncate ? Math.ceil(last) : last, dims - 1)
   const width = low === high ? 0.001 : high - low
   return plain.map((frequency, pair) => {
     const ramp = Math.min(1, Math.max(0, (pair - low) / width))

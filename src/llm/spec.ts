@@ -10,11 +10,24 @@ export interface DecoderSpec {
   contextLength: number
   /** Epsilon of every RMS norm. */
   normEps: number
+  /** Added to the weights of every RMS norm. */
+  normOffset: 0 | 1
+  /** Factor of the embeddings. */
+  embeddingScale: number
+  /** Factor of what attention and feed-forward add to the hidden state. */
+  residualScale: number
+  /** Factor of the logits. */
+  logitScale: number
+  /** Soft limit of the logits, cap * tanh(logit / cap); undefined: none. */
+  logitCap: number | undefined
   layers: readonly LayerSpec[]
   tensors: DecoderTensors
 }
 
-/** One layer: x += attention(norm(x)); x += mlp(norm(x)). */
+/**
+ * One layer: x += postNorm(attention(norm(x))); x += postNorm(mlp(norm(x))). Norms without a name are left out. What is
+ * added is multiplied by `residualScale`.
+ */
 export interface LayerSpec {
   attention: AttentionSpec
   mlp: MlpSpec
@@ -25,24 +38,43 @@ export interface AttentionSpec {
   /** Key/value heads; each is shared by `heads / kvHeads` query heads. */
   kvHeads: number
   headDim: number
-  rope: RopeSpec
+  /** Undefined: without positions. */
+  rope: RopeSpec | undefined
+  /** Factor of the scores; undefined: 1 / sqrt(headDim). */
+  scale: number | undefined
+  /** Soft limit of the scores, cap * tanh(score / cap); undefined: none. */
+  cap: number | undefined
   /** Sliding window: a position attends to itself and the `window - 1` before it; undefined: to all before it. */
   window: number | undefined
-  names: {norm: string; q: string; k: string; v: string; o: string}
+  names: NormNames & {q: string; k: string; v: string; o: string}
   /** Projections with a bias; its tensor has the name of the weight with `.bias`. */
   biases: readonly ('q' | 'k' | 'v' | 'o')[]
-  /** RMS norms of each query and key head before the rotary embedding, `[head_dim]`. */
-  headNorms: {q: string; k: string} | undefined
+  /** RMS norms of queries and keys before the rotary embedding: of each head, `[head_dim]`, or of all heads together. */
+  headNorms: {q: string; k: string; span: 'head' | 'all'} | undefined
 }
+
+/** Names of the RMS norms of what enters a part of a layer, and of what leaves it. */
+export interface NormNames {
+  norm: string | undefined
+  postNorm: string | undefined
+}
+
+/** Activation of a feed-forward: x * sigmoid(x), or GELU, exact or with its approximation by tanh. */
+export type Activation = 'silu' | 'gelu' | 'gelu-tanh'
 
 export interface MlpSpec {
   intermediateSize: number
-  names: {norm: string; gate: string; up: string; down: string}
+  activation: Activation
+  names: NormNames & {gate: string; up: string; down: string}
 }
 
-/** Rotary embedding over the two halves of a head: the angle of pair j at position p is p * theta^(-2j / headDim). */
+/**
+ * Rotary embedding over the two halves of the first `dims` elements of a head: the angle of pair j at position p is
+ * p * theta^(-2j / dims).
+ */
 export interface RopeSpec {
   theta: number
+  dims: number
   scaling: RopeScaling
 }
 

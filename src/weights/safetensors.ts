@@ -18,6 +18,10 @@ export interface TensorEntry {
    * its first half precede those of the second in all other files, and in what is read from it.
    */
   readonly headRows?: number | undefined
+  /**
+   * What is to be subtracted from each value, as in norms in GGUF files of Gemma. It is not in what is read from it.
+   */
+  readonly surplus?: number | undefined
 }
 
 /** The format's limit for headers, 100 MB. */

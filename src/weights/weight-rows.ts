@@ -40,13 +40,14 @@ export function weightBytes(dtype: WeightDtype, count: number): number {
  */
 export function widenRows(
   bytes: Uint8Array,
-  {dtype, headRows}: Pick<WeightEntry, 'dtype' | 'headRows'>,
+  {dtype, headRows, surplus}: Pick<WeightEntry, 'dtype' | 'headRows' | 'surplus'>,
   columns: number,
   target: Float32Array,
 ): void {
   if (isWidened(dtype)) widenFloats(bytes, dtype, target)
   else widenBlocks(bytes, dtype, target)
   if (headRows !== undefined) separateHalves(target, headRows, columns)
+  if (surplus !== undefined) for (let i = 0; i < target.length; i++) target[i]! -= surplus
 }
 
 /**

@@ -9,7 +9,12 @@ import {type RandomOptions, type Shape, tensorsOf, writeValues} from './random-m
  */
 export async function writeRandomGguf(path: string, shape: Shape, options: RandomOptions = {}): Promise<void> {
   const tensors = tensorsOf(shape)
-  const sizes = tensors.map(([name, dims]) => ({name: ggufName(name), type: 0, shape: dims, bytes: 4 * elements(dims)}))
+  const sizes = tensors.map(([name, dims]) => ({
+    name: ggufName(name, shape.model_type),
+    type: 0,
+    shape: dims,
+    bytes: 4 * elements(dims),
+  }))
   const file = await open(path, 'w')
   await file.write(ggufHead(metadataOf(shape), sizes))
   for (const [name, dims] of tensors) {

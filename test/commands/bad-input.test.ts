@@ -154,10 +154,10 @@ const models: Record<string, BadInput> = {
     message: /rope_type to "dynamic"/,
   },
   'an unsupported activation': {
-    files: config({hidden_act: 'gelu'}),
+    files: config({hidden_act: 'relu'}),
     code: 'model_config_unsupported',
     exit: 1,
-    message: /hidden_act to "gelu"/,
+    message: /hidden_act to "relu"/,
   },
   'an unknown key': {
     files: config({residual_multiplier: 0.22}),

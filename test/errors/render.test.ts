@@ -36,6 +36,7 @@ const parameters: object = new Proxy<Record<string, unknown>>(
     answer: 'the answer',
     owner: 'the owner',
     holder: 'the holder',
+    family: 'the family',
     suggestion: undefined,
   },
   {get: (known, name) => (name in known ? known[String(name)] : ['sample'])},

@@ -13,6 +13,7 @@ import {
   rotateSwappedHalves,
 } from '../reference/decoder.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {tinyFamilies} from '../support/tiny-families.js'
 import {
   type TinyAdapter,
   type TinyModel,
@@ -120,11 +121,8 @@ const models: Record<string, Partial<TinyModel>> = {
   'a head dimension of 8, which no fused kernel supports': {headDim: 8, kvHeads: 4, seed: 4},
   'numbered shards in bfloat16': {layout: 'numbered', dtype: 'BF16', seed: 5},
   'half precision': {layout: 'single', dtype: 'F16', seed: 6},
-  'Mistral with a window of 50': {family: 'mistral', window: 50, seed: 7},
   'Mistral without a window': {family: 'mistral', seed: 8},
-  'Qwen2 with biases': {family: 'qwen2', tied: true, layout: 'single', seed: 9},
   'Qwen2 with a window from its second layer on': {family: 'qwen2', window: 40, firstWindowed: 1, seed: 10},
-  'Qwen3 with norms on its heads': {family: 'qwen3', headDim: 32, seed: 11},
   'a linearly scaled rope': {ropeScaling: {rope_type: 'linear', factor: 4}, seed: 12},
   'a rope scaled as Llama 3.1': {
     ropeScaling: {
@@ -144,7 +142,7 @@ const models: Record<string, Partial<TinyModel>> = {
 }
 
 describe('logits of a randomly initialised model over 260 positions', () => {
-  for (const [name, changes] of Object.entries(models))
+  for (const [name, changes] of Object.entries({...models, ...tinyFamilies}))
     it(`match the reference: ${name}`, async (test) => {
       const model = await load(test, changes)
       assertEqual(await engineLogits(model), model.reference.logits(tokens))
@@ -208,7 +206,8 @@ const adapters: Record<string, [Partial<TinyModel>, Partial<TinyAdapter>]> = {
 }
 
 describe('a LoRA adapter', () => {
-  for (const [name, [changes, adapter]] of Object.entries(adapters))
+  const ofFamilies = Object.entries(tinyFamilies).map(([name, changes]) => [name, [changes, {form: 'peft'}]] as const)
+  for (const [name, [changes, adapter]] of [...Object.entries(adapters), ...ofFamilies])
     it(`matches the reference and differs from the base: ${name}`, async (test) => {
       const model = await load(test, changes, adapter)
       // One adapter is enough to test the growth of the cache; the others differ in their file formats.

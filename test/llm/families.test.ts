@@ -13,6 +13,17 @@ const read = (changes: object, tensors: readonly string[] = ['lm_head.weight'], 
     ignored,
   )
 
+/** The configuration of the model with 1 billion parameters. */
+const gemma3 = {
+  ...{architectures: ['Gemma3ForCausalLM'], model_type: 'gemma3_text', vocab_size: 262_144},
+  ...{attention_bias: false, attention_dropout: 0, attn_logit_softcapping: null, final_logit_softcapping: null},
+  ...{bos_token_id: 2, eos_token_id: [1, 106], pad_token_id: 0, cache_implementation: 'hybrid', use_cache: true},
+  ...{head_dim: 256, hidden_activation: 'gelu_pytorch_tanh', hidden_size: 1152, intermediate_size: 6912},
+  ...{max_position_embeddings: 32_768, num_attention_heads: 4, num_key_value_heads: 1, num_hidden_layers: 26},
+  ...{query_pre_attn_scalar: 256, rms_norm_eps: 1e-6, rope_local_base_freq: 10_000, rope_theta: 1_000_000},
+  ...{rope_scaling: null, sliding_window: 512, sliding_window_pattern: 6, torch_dtype: 'bfloat16'},
+}
+
 const windows = (changes: object) => read(changes).layers.map(({attention}) => attention.window)
 
 describe('readDecoderSpec', () => {
@@ -27,7 +38,7 @@ describe('readDecoderSpec', () => {
     })
     const {attention} = layers[0] ?? {}
     assert.deepEqual([attention?.kvHeads, attention?.headDim, contextLength, normEps], [4, 12, 2048, 1e-6])
-    assert.deepEqual(attention?.rope, {theta: 10_000, scaling: {kind: 'none'}})
+    assert.deepEqual(attention?.rope, {theta: 10_000, dims: 12, scaling: {kind: 'none'}})
   })
 
   const windowed: readonly [string, object, (number | undefined)[]][] = [
@@ -66,7 +77,7 @@ describe('readDecoderSpec', () => {
 
   it('reads the text part of a multimodal model, with its tensor prefix', () => {
     const inner = tinyConfig({...tinyModel, family: 'qwen3'})
-    const root = 'model.language_model.layers.0.input_layernorm.weight'
+    const root = 'model.language_model.embed_tokens.weight'
     const spec = readDecoderSpec({model_type: 'whole', text_config: inner}, 'config.json', (name) => name === root)
     assert.equal(spec.family, 'qwen3')
     assert.equal(spec.layers[0]?.attention.headNorms?.q, 'model.language_model.layers.0.self_attn.q_norm.weight')
@@ -75,12 +86,7 @@ describe('readDecoderSpec', () => {
   it('rejects a multimodal model with other tensor names by the family of the complete model', () => {
     const inner = tinyConfig({...tinyModel, family: 'mistral'})
     assert.throws(
-      () =>
-        readDecoderSpec(
-          {model_type: 'mistral3', text_config: inner},
-          'config.json',
-          (name) => name === 'language_model.model.layers.0.input_layernorm.weight',
-        ),
+      () => readDecoderSpec({model_type: 'mistral3', text_config: inner}, 'config.json', (name) => name === 'text.tok'),
       {
         code: 'model_family_unknown',
         message: /type "mistral3", which is not supported; supported types: llama, mistral, qwen2/,
@@ -132,6 +138,72 @@ describe('readDecoderSpec', () => {
     it(`accepts ${JSON.stringify(changes)}, which does not affect the computation`, () =>
       assert.deepEqual(read(changes), read({})))
 
+  it('reads Gemma 3 as published for models of text', () => {
+    const {layers, ...spec} = readDecoderSpec(gemma3, 'config.json', () => false)
+    assert.deepEqual([spec.normOffset, spec.embeddingScale, spec.logitCap], [1, Math.sqrt(1152), undefined])
+    const attention = layers.map((layer) => layer.attention)
+    assert.deepEqual(
+      attention.slice(4, 7).map(({window, rope}) => [window, rope?.theta]),
+      [
+        [512, 10_000],
+        [undefined, 1_000_000],
+        [512, 10_000],
+      ],
+    )
+    assert.deepEqual(
+      [attention[0]?.scale, attention[0]?.cap, layers[0]?.mlp.activation],
+      [1 / 16, undefined, 'gelu-tanh'],
+    )
+  })
+
+  it('reads Gemma 3 with the table of each type of layer of newer configurations', () => {
+    const {rope_theta: _, rope_local_base_freq: _local, sliding_window_pattern: _pattern, ...others} = gemma3
+    const rope_parameters = {
+      full_attention: {rope_type: 'default', rope_theta: 1_000_000},
+      sliding_attention: {rope_type: 'default', rope_theta: 10_000},
+    }
+    const layer_types = Array.from({length: 26}, (_, i) => (i % 6 === 5 ? 'full_attention' : 'sliding_attention'))
+    const changed = {...others, dtype: 'bfloat16', layer_types, rope_parameters}
+    const read = (config: object) => readDecoderSpec({...config}, 'config.json', () => false)
+    assert.deepEqual(read(changed), read(gemma3))
+  })
+
+  it('reads the text part of Gemma 3, whose configuration omits sizes', () => {
+    const text_config = {
+      ...{model_type: 'gemma3_text', hidden_size: 2560, intermediate_size: 10_240, num_hidden_layers: 34},
+      ...{rope_scaling: {factor: 8, rope_type: 'linear'}, sliding_window: 1024},
+    }
+    const has = (name: string) => name === 'language_model.model.embed_tokens.weight'
+    const {layers, vocabSize, tensors} = readDecoderSpec({model_type: 'gemma3', text_config}, 'config.json', has)
+    assert.deepEqual([layers[0]?.attention.kvHeads, layers[0]?.attention.headDim, vocabSize], [4, 256, 262_208])
+    assert.deepEqual(layers[5]?.attention.rope?.scaling, {kind: 'linear', factor: 8})
+    assert.equal(tensors.head, 'language_model.model.embed_tokens.weight')
+    assert.equal(layers[0]?.mlp.names.norm, 'language_model.model.layers.0.pre_feedforward_layernorm.weight')
+  })
+
+  it('reads Gemma 2, with a window in every other layer', () => {
+    const config = {model_type: 'gemma2', hidden_act: 'gelu_pytorch_tanh', query_pre_attn_scalar: 224}
+    const {layers, logitCap} = readDecoderSpec(config, 'config.json', () => false)
+    assert.deepEqual([logitCap, layers[0]?.attention.cap, layers[0]?.attention.scale], [30, 50, 1 / Math.sqrt(224)])
+    assert.deepEqual(
+      layers.slice(0, 3).map(({attention}) => attention.window),
+      [4096, undefined, 4096],
+    )
+  })
+
+  it('names the nearest family of an unknown one', () => {
+    for (const [type, nearest] of [
+      ['gemma', 'gemma2'],
+      ['gemma9_text', 'gemma3_text'],
+      ['qwen3_5', 'qwen3'],
+      ['lama', 'llama'],
+    ])
+      assert.throws(() => read({model_type: type}), {
+        hint: `Use a model of a supported type; the nearest one is ${nearest}.`,
+      })
+    assert.throws(() => read({model_type: 'rwkv7'}), {hint: 'Use a model of a supported type.'})
+  })
+
   it('ignores unknown keys on request, also nested ones', () => {
     const unknown = {residual_multiplier: 0.22, rope_scaling: {rope_type: 'linear', factor: 2, extra: 1}}
     const spec = read(unknown, undefined, ['residual_multiplier', 'rope_scaling.extra', 'absent'])
@@ -182,12 +254,12 @@ describe('readDecoderSpec', () => {
       read({rope_theta: undefined, rope_scaling: undefined, ...changes}).layers[0]?.attention.rope
     const old = rope({rope_theta: 5e5, rope_scaling: {type: 'linear', factor: 4}})
     assert.deepEqual(old, rope({rope_parameters: {rope_type: 'linear', factor: 4, rope_theta: 5e5}}))
-    assert.deepEqual(old, {theta: 5e5, scaling: {kind: 'linear', factor: 4}})
+    assert.deepEqual(old, {theta: 5e5, dims: 16, scaling: {kind: 'linear', factor: 4}})
   })
 })
 
 describe('rotary frequencies', () => {
-  const plain = rotaryFrequencies({theta: 10_000, scaling: {kind: 'none'}}, 8).frequencies
+  const plain = rotaryFrequencies({theta: 10_000, dims: 8, scaling: {kind: 'none'}}).frequencies
 
   it('fall from 1 by powers of theta', () =>
     assert.deepEqual(
@@ -197,8 +269,8 @@ describe('rotary frequencies', () => {
 
   it('keep short wavelengths and scale long ones in Llama 3.1', () => {
     const scaling = {kind: 'llama3', factor: 8, lowFactor: 1, highFactor: 4, originalContext: 8192} as const
-    const {frequencies} = rotaryFrequencies({theta: 500_000, scaling}, 128)
-    const base = rotaryFrequencies({theta: 500_000, scaling: {kind: 'none'}}, 128).frequencies
+    const {frequencies} = rotaryFrequencies({theta: 500_000, dims: 128, scaling})
+    const base = rotaryFrequencies({theta: 500_000, dims: 128, scaling: {kind: 'none'}}).frequencies
     assert.equal(frequencies[0], base[0])
     assert.equal(frequencies[63], (base[63] as number) / 8)
     assert.ok(frequencies.every((f, i) => f <= (base[i] as number) && f >= (base[i] as number) / 8))
@@ -207,7 +279,7 @@ describe('rotary frequencies', () => {
   it('use the YaRN defaults for omitted values', () => {
     const scaling = {rope_type: 'yarn', factor: 4, original_max_position_embeddings: 1024}
     const {layers} = read({rope_parameters: undefined, rope_scaling: scaling})
-    assert.deepEqual(layers[0]?.attention.rope.scaling, {
+    assert.deepEqual(layers[0]?.attention.rope?.scaling, {
       kind: 'yarn',
       factor: 4,
       attentionFactor: 0.1 * Math.log(4) + 1,
@@ -228,8 +300,8 @@ describe('rotary frequencies', () => {
       originalContext: 32_768,
       truncate: true,
     } as const
-    const {frequencies, magnitude} = rotaryFrequencies({theta: 1_000_000, scaling}, 128)
-    const base = rotaryFrequencies({theta: 1_000_000, scaling: {kind: 'none'}}, 128).frequencies
+    const {frequencies, magnitude} = rotaryFrequencies({theta: 1_000_000, dims: 128, scaling})
+    const base = rotaryFrequencies({theta: 1_000_000, dims: 128, scaling: {kind: 'none'}}).frequencies
     assert.equal(magnitude, 1.1386)
     const scales = frequencies.map((f, i) => f / (base[i] as number))
     assert.deepEqual([scales[0], scales[63]], [1, 0.25])

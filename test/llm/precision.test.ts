@@ -24,6 +24,7 @@ import {perplexityOf, stories, tokensOf} from '../support/perplexity.js'
 import {sharedData, skipWithout} from '../support/project.js'
 import {randomFloats} from '../support/random-floats.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
+import {tinyFamilies} from '../support/tiny-families.js'
 import {type TinyModel, tinyAdapterFiles, tinyModel, writeTinyModel} from '../support/tiny-model.js'
 
 const tokens = Array.from({length: 40}, (_, i) => (i * 73 + 11) % tinyModel.vocabSize)
@@ -74,8 +75,6 @@ const models: Record<string, Partial<TinyModel>> = {
   'a size that no block divides': {layout: 'single', tied: true, seed: 3},
   'shards in bfloat16': {layout: 'numbered', dtype: 'BF16', seed: 5},
   'half precision': {layout: 'single', dtype: 'F16', seed: 6},
-  biases: {family: 'qwen2', tied: true, layout: 'single', seed: 9},
-  'norms on its heads': {family: 'qwen3', headDim: 32, seed: 11},
 }
 
 /** Relative error of the logits of tiny random models. The weights have 7 or 8 bits, the activations always 8. */
@@ -152,8 +151,8 @@ describe('quantised weights', () => {
     }
   })
 
-  for (const [what, changes] of Object.entries(models))
-    it(`are accurate for a model with ${what}`, async (t) => {
+  for (const [what, changes] of Object.entries({...models, ...tinyFamilies}))
+    it(`are accurate for a model: ${what}`, async (t) => {
       const {floats, bytes, nibbles} = await load(t, changes)
       const exact = await logitsOf(floats)
       const error = relativeError(await logitsOf(bytes), exact)

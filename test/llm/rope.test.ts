@@ -18,7 +18,7 @@ function assertClose(actual: readonly number[], expected: readonly number[]): vo
   }
 }
 
-const scaled = (scaling: RopeScaling) => rotaryFrequencies({theta, scaling}, headDim)
+const scaled = (scaling: RopeScaling) => rotaryFrequencies({theta, dims: headDim, scaling})
 const llama3 = (changes: {lowFactor?: number; highFactor?: number} = {}): RopeScaling => ({
   kind: 'llama3',
   factor: 8,
@@ -84,7 +84,7 @@ describe('rotaryFrequencies with a head of 8', () => {
 
   it('returns one frequency per pair of dimensions', () => {
     for (const size of [2, 64, 128])
-      assert.equal(rotaryFrequencies({theta, scaling: {kind: 'none'}}, size).frequencies.length, size / 2)
+      assert.equal(rotaryFrequencies({theta, dims: size, scaling: {kind: 'none'}}).frequencies.length, size / 2)
   })
 
   it('returns a magnitude of 1, or the attention factor of YaRN', () => {
@@ -108,7 +108,7 @@ describe('rotaryFrequencies of Llama 3.1', () => {
 
   it('match the release in each of the three ranges', () => {
     const scaling: RopeScaling = {kind: 'llama3', factor: 8, lowFactor: 1, highFactor: 4, originalContext: 8192}
-    const {frequencies} = rotaryFrequencies({theta: 500_000, scaling}, 128)
+    const {frequencies} = rotaryFrequencies({theta: 500_000, dims: 128, scaling})
     const plain = Array.from({length: 64}, (_, pair) => 1 / 500_000 ** (pair / 64))
     assertClose(frequencies, plain.map(released))
     const ratios = frequencies.map((frequency, pair) => frequency / (plain[pair] as number))

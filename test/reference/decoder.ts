@@ -1,5 +1,5 @@
 import {readTensorFloat32, type TensorEntry} from '../../src/weights/index.js'
-import {biasesOf, type TinyModel} from '../support/tiny-model.js'
+import {biasesOf, isGemma, type TinyModel, tinyConfig} from '../support/tiny-model.js'
 
 /** A low-rank change of a weight, found by reading the adapter's file with the naming of its form. */
 export interface ReferenceDelta {
@@ -46,33 +46,79 @@ export class ReferenceDecoder {
   logits(tokens: readonly number[]): Float32Array[] {
     const {hiddenSize, layers, vocabSize, tied} = this.#model
     const embedding = this.#weight('model.embed_tokens.weight')
-    let hidden = tokens.map((token) => embedding.slice(token * hiddenSize, (token + 1) * hiddenSize))
+    const scale = isGemma(this.#model) ? Math.sqrt(hiddenSize) : 1
+    let hidden: readonly Float32Array[] = tokens.map((token) =>
+      embedding.slice(token * hiddenSize, (token + 1) * hiddenSize).map((value) => value * scale),
+    )
     for (let layer = 0; layer < layers; layer++) {
       const prefix = `model.layers.${layer}`
-      const attended = this.#attention(
-        layer,
-        prefix,
-        hidden.map((x) => this.#norm(x, `${prefix}.input_layernorm.weight`)),
-      )
-      hidden = hidden.map((x, i) => add(x, attended[i] as Float32Array))
-      hidden = hidden.map((x) => add(x, this.#mlp(prefix, this.#norm(x, `${prefix}.post_attention_layernorm.weight`))))
+      hidden = this.#around(hidden, this.#attentionNorms(prefix), (xs) => this.#attention(layer, prefix, xs))
+      hidden = this.#around(hidden, this.#mlpNorms(prefix), (xs) => xs.map((x) => this.#mlp(prefix, x)))
     }
     const head = tied ? 'model.embed_tokens.weight' : 'lm_head.weight'
-    return hidden.map((x) => this.#linear(head, this.#norm(x, 'model.norm.weight'), vocabSize, 'lm_head'))
+    const cap = this.#number('final_logit_softcapping', 0)
+    return hidden.map((x) => {
+      const logits = this.#linear(head, this.#norm(x, 'model.norm.weight'), vocabSize, 'lm_head')
+      return cap === 0 ? logits : logits.map((value) => cap * Math.tanh(value / cap))
+    })
+  }
+
+  /** The hidden states with what a part of a layer adds; norms without a name are left out. */
+  #around(
+    hidden: readonly Float32Array[],
+    [before, after]: readonly [string | undefined, string | undefined],
+    part: (inputs: readonly Float32Array[]) => Float32Array[],
+  ): Float32Array[] {
+    const normed = (x: Float32Array, name: string | undefined) => (name === undefined ? x : this.#norm(x, name))
+    const added = part(hidden.map((x) => normed(x, before)))
+    return hidden.map((x, i) => add(x, normed(added[i] as Float32Array, after)))
+  }
+
+  #attentionNorms(prefix: string): readonly [string, string | undefined] {
+    const after = isGemma(this.#model) ? `${prefix}.post_attention_layernorm.weight` : undefined
+    return [`${prefix}.input_layernorm.weight`, after]
+  }
+
+  #mlpNorms(prefix: string): readonly [string, string | undefined] {
+    if (!isGemma(this.#model)) return [`${prefix}.post_attention_layernorm.weight`, undefined]
+    return [`${prefix}.pre_feedforward_layernorm.weight`, `${prefix}.post_feedforward_layernorm.weight`]
+  }
+
+  /** A number of the configuration. */
+  #number(key: string, fallback?: number): number {
+    const value = tinyConfig(this.#model)[key] ?? fallback
+    if (typeof value !== 'number') throw new Error(`The configuration has no ${key}.`)
+    return value
+  }
+
+  /** The number of positions that a layer attends to. */
+  #reach(layer: number): number {
+    const {family, window, firstWindowed} = this.#model
+    if (window === null) return Number.POSITIVE_INFINITY
+    const isWindowed = isGemma(this.#model)
+      ? (layer + 1) % this.#number('sliding_window_pattern', 2) !== 0
+      : family === 'mistral' || layer >= firstWindowed
+    return isWindowed ? window : Number.POSITIVE_INFINITY
   }
 
   #attention(layer: number, prefix: string, inputs: readonly Float32Array[]): Float32Array[] {
-    const {heads, kvHeads, headDim, hiddenSize, family, window, firstWindowed} = this.#model
-    const reach = window === null || (family !== 'mistral' && layer < firstWindowed) ? Number.POSITIVE_INFINITY : window
+    const {heads, kvHeads, headDim, hiddenSize, family} = this.#model
+    const reach = this.#reach(layer)
+    const isLocal = family === 'gemma3_text' && reach < Number.POSITIVE_INFINITY
+    const scale = 1 / Math.sqrt(isGemma(this.#model) ? this.#number('query_pre_attn_scalar') : headDim)
+    const cap = this.#number('attn_logit_softcapping', 0)
+    const limit = (score: number) => (cap === 0 ? score : cap * Math.tanh(score / cap))
     const project = (name: 'q' | 'k' | 'v', count: number, x: Float32Array) => {
       const y = this.#linear(`${prefix}.self_attn.${name}_proj.weight`, x, count * headDim)
       return biasesOf(this.#model).includes(name) ? add(y, this.#weight(`${prefix}.self_attn.${name}_proj.bias`)) : y
     }
-    const frequencies = scaledFrequencies(this.#model)
+    const local = {ropeTheta: this.#number('rope_local_base_freq', 0), ropeScaling: null}
+    const frequencies = scaledFrequencies({...this.#model, ...(isLocal ? local : {})})
     const rotated = (name: 'q' | 'k', x: Float32Array, position: number) => {
       for (let start = 0; start < x.length; start += headDim) {
         const head = x.subarray(start, start + headDim)
-        if (family === 'qwen3') head.set(this.#norm(head, `${prefix}.self_attn.${name}_norm.weight`))
+        if (family === 'qwen3' || family === 'gemma3_text')
+          head.set(this.#norm(head, `${prefix}.self_attn.${name}_norm.weight`))
         this.#rope(head, position, frequencies)
       }
       return x
@@ -88,7 +134,7 @@ export class ReferenceDecoder {
         const q = query.subarray(head * headDim, (head + 1) * headDim)
         const weights = new Float64Array(position + 1 - first)
         for (let past = 0; past < weights.length; past++)
-          weights[past] = dot(q, keys[first + past] as Float32Array, shared) / Math.sqrt(headDim)
+          weights[past] = limit(scale * dot(q, keys[first + past] as Float32Array, shared))
         softmax(weights)
         for (let past = 0; past < weights.length; past++) {
           const [weight, value] = [weights[past] as number, values[first + past] as Float32Array]
@@ -103,7 +149,9 @@ export class ReferenceDecoder {
     const {intermediateSize, hiddenSize} = this.#model
     const gate = this.#linear(`${prefix}.mlp.gate_proj.weight`, x, intermediateSize)
     const up = this.#linear(`${prefix}.mlp.up_proj.weight`, x, intermediateSize)
-    const activated = gate.map((value, i) => (value / (1 + Math.exp(-value))) * (up[i] as number))
+    const silu = (value: number) => value / (1 + Math.exp(-value))
+    const activation = isGemma(this.#model) ? geluByTanh : silu
+    const activated = gate.map((value, i) => activation(value) * (up[i] as number))
     return this.#linear(`${prefix}.mlp.down_proj.weight`, activated, hiddenSize)
   }
 
@@ -118,8 +166,9 @@ export class ReferenceDecoder {
 
   #norm(x: Float32Array, name: string): Float32Array {
     const scale = this.#weight(name)
+    const offset = isGemma(this.#model) ? 1 : 0
     const root = Math.sqrt(dot(x, x) / x.length + 1e-5)
-    return x.map((value, i) => (value / root) * (scale[i] as number))
+    return x.map((value, i) => (value / root) * (offset + (scale[i] as number)))
   }
 
   #weight(name: string): Float32Array {
@@ -189,6 +238,9 @@ export const rotateSwappedHalves: Rope = (head, position, frequencies) => {
   rotateHalves(head, position, frequencies)
   swap()
 }
+
+/** Source: Hendrycks and Gimpel 2016. */
+const geluByTanh = (x: number) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044_715 * x ** 3)))
 
 function multiply(matrix: Float32Array, x: Float32Array, rows: number): Float32Array {
   const out = new Float32Array(rows)

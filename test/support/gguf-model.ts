@@ -23,9 +23,51 @@ const parts: Readonly<Record<string, string>> = {
   lm_head: 'output',
 }
 
+/** Norms of families with norms after attention and feed-forward. */
+const postNorms = {
+  post_attention_layernorm: 'post_attention_norm',
+  pre_feedforward_layernorm: 'ffn_norm',
+  post_feedforward_layernorm: 'post_ffw_norm',
+}
+
+/** How llama.cpp writes a family. */
+interface Written {
+  /** Its name there, if another one. */
+  name?: string
+  parts?: Readonly<Record<string, string>>
+  /** Added to the weights of norms. */
+  normOffset?: number
+  /** Its own metadata, and the keys of the configuration: integers and flags, and floats. */
+  keys?: Readonly<Record<string, string>>
+  floats?: Readonly<Record<string, string>>
+}
+
+const gemma: Written = {parts: postNorms, normOffset: 1}
+
+const families: Readonly<Record<string, Written>> = {
+  gemma2: {
+    ...gemma,
+    keys: {'attention.sliding_window': 'sliding_window'},
+    floats: {
+      attn_logit_softcapping: 'attn_logit_softcapping',
+      final_logit_softcapping: 'final_logit_softcapping',
+    },
+  },
+  gemma3_text: {
+    ...gemma,
+    name: 'gemma3',
+    keys: {'attention.sliding_window': 'sliding_window', 'attention.sliding_window_pattern': 'sliding_window_pattern'},
+  },
+}
+
+const writtenAs = (family: unknown): Written => families[String(family)] ?? {}
+
 /** The name in llama.cpp of a tensor of transformers. */
-export const ggufName = (name: string): string =>
-  Object.entries(parts).reduce((changed, [part, other]) => changed.replace(part, other), name)
+export const ggufName = (name: string, family: unknown): string =>
+  Object.entries({...parts, ...writtenAs(family).parts}).reduce(
+    (changed, [part, other]) => changed.replace(part, other),
+    name,
+  )
 
 /** A type of tensors and how floats are written in it. */
 interface GgufType {
@@ -148,10 +190,12 @@ export async function ggufOf(
     const {shape} = entry
     const values = await readTensorFloat32(entry)
     if (config.model_type === 'llama' && /self_attn\.[qk]_proj/.test(name)) alternate(values, headDim, shape[1] ?? 1)
+    const {normOffset = 0} = writtenAs(config.model_type)
+    if (/norm\.weight$/.test(name)) for (const [i, value] of values.entries()) values[i] = value + normOffset
     const wanted: GgufType = ggufTypes[/embed_tokens|lm_head/.test(name) ? outer : type]
     const isWhole = (shape[1] ?? 0) % wanted.weights === 0
     const {number, write} = shape.length === 1 ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
-    written.push({name: ggufName(name), type: number, shape, data: write(values)})
+    written.push({name: ggufName(name, config.model_type), type: number, shape, data: write(values)})
   }
   return ggufFile(
     {...(await metadataOf(folder, config, headDim)), ...metadata},
@@ -186,7 +230,8 @@ async function metadataOf(
   headDim: number,
 ): Promise<Record<string, GgufEntry>> {
   const tokenizer: TokenizerJson = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'))
-  const key = (name: string) => `${config.model_type}.${name}`
+  const {name: architecture = String(config.model_type), keys = {}, floats = {}} = writtenAs(config.model_type)
+  const key = (name: string) => `${architecture}.${name}`
   const number = (name: string) => ({u32: Number(config[name])})
   const isPieces = tokenizer.model.byte_fallback === true
   const names: string[] = []
@@ -202,7 +247,7 @@ async function metadataOf(
     return id === -1 ? [] : [[`tokenizer.ggml.${name}_token_id`, {u32: id}] as const]
   })
   return {
-    'general.architecture': {text: String(config.model_type)},
+    'general.architecture': {text: architecture},
     'general.name': {text: 'test'},
     [key('context_length')]: number('max_position_embeddings'),
     [key('embedding_length')]: number('hidden_size'),
@@ -215,6 +260,9 @@ async function metadataOf(
     [key('attention.layer_norm_rms_epsilon')]: {f32: Number(config.rms_norm_eps)},
     [key('rope.dimension_count')]: {u32: headDim},
     [key('rope.freq_base')]: {f32: Number(config.rope_theta)},
+    ...Object.fromEntries(Object.entries(scalingOf(config.rope_scaling)).map(([name, value]) => [key(name), value])),
+    ...Object.fromEntries(Object.entries(keys).map(([name, from]) => [key(name), entryOf(config[from])])),
+    ...Object.fromEntries(Object.entries(floats).map(([name, from]) => [key(name), {f32: Number(config[from])}])),
     'tokenizer.ggml.model': {text: isPieces ? 'llama' : 'gpt2'},
     ...(isPieces ? {} : {'tokenizer.ggml.pre': {text: 'qwen2'}}),
     'tokenizer.ggml.tokens': {texts: names},
@@ -229,6 +277,15 @@ async function metadataOf(
     ...Object.fromEntries(ids),
   }
 }
+
+/** The linear scaling of a rotary embedding. */
+function scalingOf(scaling: unknown): Record<string, GgufEntry> {
+  const {rope_type: type, factor} = (scaling ?? {}) as Readonly<Record<string, unknown>>
+  if (type !== 'linear') return {}
+  return {'rope.scaling.type': {text: type}, 'rope.scaling.factor': {f32: Number(factor)}}
+}
+
+const entryOf = (value: unknown): GgufEntry => (typeof value === 'boolean' ? {flag: value} : {u32: Number(value)})
 
 /** Tokens that an earlier merge makes have a higher score; others have none. */
 function scoresOf(names: readonly string[], merges: TokenizerJson['model']['merges']): number[] {

@@ -6,31 +6,63 @@ import {inByteAlphabet} from '../../src/text/vocabulary.js'
 import {type GgufEntry, ggufFile} from './gguf-file.js'
 import {type GgufTypeName, ggufTypes, writeGguf} from './gguf-model.js'
 import {projectFile} from './project.js'
-import {writeTinyModel} from './tiny-model.js'
+import {type TinyModel, writeTinyModel} from './tiny-model.js'
 
-/** Models whose predictions are compared with those of llama.cpp. */
-export const peerModels: readonly {name: string; family: 'llama' | 'qwen2' | 'qwen3'; type: GgufTypeName}[] = [
+/** A model whose predictions are compared with those of llama.cpp. */
+export interface PeerModel {
+  name: string
+  type: GgufTypeName
+  model: Partial<TinyModel>
+  /**
+   * Largest difference of the margins, where both compute with 32-bit floats. llama.cpp has GELU in a table of 16-bit
+   * floats.
+   */
+  tolerance?: number
+}
+
+const square = {hiddenSize: 256, intermediateSize: 256, heads: 8, kvHeads: 4, headDim: 32}
+const small = {hiddenSize: 64, intermediateSize: 96, kvHeads: 2, headDim: 16, layers: 4, tied: true}
+
+/** Models in each type of GGUF files, and models of each family as 32-bit floats. */
+export const peerModels: readonly PeerModel[] = [
   ...(Object.keys(ggufTypes) as GgufTypeName[]).map((type) => ({
     name: `llama ${type}`,
-    family: 'llama' as const,
     type,
+    model: {family: 'llama' as const, ...square},
   })),
-  {name: 'qwen2 F16', family: 'qwen2', type: 'F16'},
-  {name: 'qwen3 Q8_0', family: 'qwen3', type: 'Q8_0'},
+  {name: 'qwen2 F16', type: 'F16', model: {family: 'qwen2', tied: true, ...square}},
+  {name: 'qwen3 Q8_0', type: 'Q8_0', model: {family: 'qwen3', ...square}},
+  ...(
+    [
+      [{family: 'gemma2', window: 30, config: {query_pre_attn_scalar: 16}}, 5e-3],
+      [
+        {
+          family: 'gemma3_text',
+          window: 30,
+          ropeTheta: 100_000,
+          ropeScaling: {rope_type: 'linear', factor: 8},
+          config: {query_pre_attn_scalar: 16, rope_local_base_freq: 10_000},
+        },
+        5e-3,
+      ],
+    ] as const satisfies readonly [Partial<TinyModel>, number][]
+  ).map(([model, tolerance]) => ({
+    name: model.family,
+    type: 'F32' as const,
+    model: {...small, ...model},
+    tolerance,
+  })),
 ]
 
 /** The tokens after each of which the next one is predicted. */
 export const answerTokens: readonly number[] = Array.from({length: 300}, (_, i) => (i * 73 + 11) % 256)
 
 /** Writes one of the models. @returns the path of its file */
-export async function writePeerModel(
-  folder: string,
-  {family, type}: {family: 'llama' | 'qwen2' | 'qwen3'; type: GgufTypeName},
-): Promise<string> {
-  const [source, file] = [join(folder, family), join(folder, `${family}-${type}.gguf`)]
+export async function writePeerModel(folder: string, {name, type, model}: PeerModel): Promise<string> {
+  const source = join(folder, name)
   await mkdir(source, {recursive: true})
-  const sizes = {hiddenSize: 256, intermediateSize: 256, heads: 8, kvHeads: 4, headDim: 32}
-  await writeTinyModel(source, {family, layout: 'single', seed: 7, tied: family === 'qwen2', ...sizes})
+  await writeTinyModel(source, {layout: 'single', seed: 7, ...model})
+  const file = join(source, 'model.gguf')
   await writeGguf(file, source, {type})
   return file
 }

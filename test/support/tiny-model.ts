@@ -1,8 +1,10 @@
 import {type FloatDtype, floatBytes, safetensorsFile} from './safetensors-file.js'
 import {writeFiles} from './temporary.js'
 
+export type TinyFamily = 'llama' | 'mistral' | 'qwen2' | 'qwen3' | 'gemma2' | 'gemma3_text'
+
 export interface TinyModel {
-  family: 'llama' | 'mistral' | 'qwen2' | 'qwen3'
+  family: TinyFamily
   vocabSize: number
   hiddenSize: number
   intermediateSize: number
@@ -19,6 +21,8 @@ export interface TinyModel {
   /** First layer with a window, for the families that configure it. */
   firstWindowed: number
   tied: boolean
+  /** Keys of the configuration that are added or replaced. */
+  config: Readonly<Record<string, unknown>>
   dtype: FloatDtype
   /** Files of the weights: a single file, or numbered files with or without an index. */
   layout: 'single' | 'indexed' | 'numbered'
@@ -40,6 +44,7 @@ export const tinyModel: TinyModel = {
   window: null,
   firstWindowed: 0,
   tied: false,
+  config: {},
   dtype: 'F32',
   layout: 'indexed',
   seed: 1,
@@ -48,6 +53,14 @@ export const tinyModel: TinyModel = {
 /** Projections with a bias, by family. */
 export const biasesOf = ({family}: TinyModel): readonly ('q' | 'k' | 'v')[] =>
   family === 'qwen2' ? ['q', 'k', 'v'] : []
+
+export const isGemma = ({family}: Pick<TinyModel, 'family'>): boolean => family.startsWith('gemma')
+
+/** Small limits, so that the scores and the logits of a random model reach them. */
+const gemmaConfig: Readonly<Partial<Record<TinyFamily, object>>> = {
+  gemma2: {query_pre_attn_scalar: 24, attn_logit_softcapping: 2, final_logit_softcapping: 5},
+  gemma3_text: {query_pre_attn_scalar: 24, sliding_window_pattern: 2, rope_local_base_freq: 1000},
+}
 
 /** The `config.json` of a tiny model. */
 export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
@@ -65,12 +78,14 @@ export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
   rope_theta: model.ropeTheta,
   rope_scaling: model.ropeScaling,
   tie_word_embeddings: model.tied,
-  hidden_act: 'silu',
+  ...(isGemma(model) ? {hidden_activation: 'gelu_pytorch_tanh'} : {hidden_act: 'silu'}),
   torch_dtype: 'float32',
   ...(model.family === 'llama' ? {} : {sliding_window: model.window}),
   ...(model.family.startsWith('qwen')
     ? {use_sliding_window: model.window !== null, max_window_layers: model.firstWindowed}
     : {}),
+  ...gemmaConfig[model.family],
+  ...model.config,
 })
 
 /** The files of a complete, randomly initialised model with a byte-level tokenizer, small enough for any test. */
@@ -191,7 +206,8 @@ function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
     const norm = name.endsWith('norm.weight')
     // Large enough for distinct attention weights, so that a wrong position changes the result.
     const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(shape[1] as number)
-    const values = Float32Array.from({length: size}, () => (norm ? 1 : 0) + scale * random())
+    const mean = norm && !isGemma(model) ? 1 : 0
+    const values = Float32Array.from({length: size}, () => mean + scale * random())
     return [name, {dtype: model.dtype, shape, data: floatBytes(values, model.dtype)}] as const
   })
   if (model.layout === 'single') return {'model.safetensors': safetensorsFile(Object.fromEntries(tensors))}
@@ -215,7 +231,7 @@ function tensorShapes(model: TinyModel): Record<string, readonly number[]> {
     const layer = `model.layers.${i}`
     for (const name of biasesOf(model))
       shapes[`${layer}.self_attn.${name}_proj.bias`] = [(name === 'q' ? heads : kvHeads) * headDim]
-    if (model.family === 'qwen3')
+    if (model.family === 'qwen3' || model.family === 'gemma3_text')
       for (const name of ['q', 'k']) shapes[`${layer}.self_attn.${name}_norm.weight`] = [headDim]
     shapes[`${layer}.input_layernorm.weight`] = [hiddenSize]
     shapes[`${layer}.self_attn.q_proj.weight`] = [heads * headDim, hiddenSize]
@@ -223,6 +239,8 @@ function tensorShapes(model: TinyModel): Record<string, readonly number[]> {
     shapes[`${layer}.self_attn.v_proj.weight`] = [kvHeads * headDim, hiddenSize]
     shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
     shapes[`${layer}.post_attention_layernorm.weight`] = [hiddenSize]
+    if (isGemma(model))
+      for (const name of ['pre', 'post']) shapes[`${layer}.${name}_feedforward_layernorm.weight`] = [hiddenSize]
     shapes[`${layer}.mlp.gate_proj.weight`] = [intermediateSize, hiddenSize]
     shapes[`${layer}.mlp.up_proj.weight`] = [intermediateSize, hiddenSize]
     shapes[`${layer}.mlp.down_proj.weight`] = [hiddenSize, intermediateSize]

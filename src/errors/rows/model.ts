@@ -1,6 +1,6 @@
 import {command, commandLine} from '../command.js'
 import {conflict, failed, notFound, rows, unavailable, usage} from '../row.js'
-import {didYouMean} from '../suggestion.js'
+import {didYouMean, nearestVersion} from '../suggestion.js'
 
 const shape = (dims: readonly number[]) => `[${dims.join(', ')}]`
 const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)
@@ -105,7 +105,10 @@ export const modelErrors = rows(() => ({
   model_family_unknown: failed({
     message: (p: {file: string; family: string; known: readonly string[]}) =>
       `${p.file} has the model type "${p.family}", which is not supported; supported types: ${p.known.join(', ')}.`,
-    hint: 'Use a model of a supported type.',
+    hint: ({family, known}: {family: string; known: readonly string[]}) => {
+      const related = nearestVersion(family, known)
+      return `Use a model of a supported type${related === undefined ? '' : `; the nearest one is ${related}`}.`
+    },
   }),
   model_config_unsupported: failed({
     message: (p: {file: string; key: string; value: string; isKnown: boolean}) =>

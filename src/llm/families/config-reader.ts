@@ -189,6 +189,11 @@ export class ConfigReader {
     return value as number
   }
 
+  /** A number above 0, or undefined if absent. */
+  optionalPositive(key: string): number | undefined {
+    return isAbsent(this.#take(key)) ? undefined : this.positive(key)
+  }
+
   /** A list of numbers above 0. */
   positives(key: string): readonly number[] {
     const value = this.#take(key)

@@ -1,85 +1,160 @@
-import type {AttentionSpec, DecoderSpec, LayerSpec} from '../spec.js'
+import type {Activation, AttentionSpec, DecoderSpec, LayerSpec, NormNames} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
-import {readRope} from './rope-config.js'
+import {type Ropes, readRopes} from './rope-config.js'
 
-/** Differences between the decoder families. */
+/** What a family has other than Llama; absent traits are those of Llama. */
 export interface DecoderTraits {
-  biases: AttentionSpec['biases']
-  /** Whether each query and key head has an RMS norm. */
-  headNorms: boolean
+  biases?: AttentionSpec['biases']
+  /** RMS norms of queries and keys. */
+  headNorms?: 'head' | 'all' | undefined
   /** Sliding attention window of a layer, if it has one. */
-  window(layer: number): number | undefined
+  window?(layer: number): number | undefined
+  /** Whether a layer has no positions. */
+  isUnpositioned?(layer: number): boolean
+  /** Base of the rotary embedding of layers with a window, if they have another one; a default for its key. */
+  windowTheta?: number
+  /** Whether only a part of each head may be rotated. */
+  isPartlyRotated?: boolean
+  /** Factor of the scores. */
+  scale?: number
+  /** Soft limit of the scores. */
+  cap?: number | undefined
+  /** Key of the activation. */
+  activation?: 'hidden_act' | 'hidden_activation'
+  /** Where the RMS norms of a layer are: before attention and feed-forward, after them, or both. */
+  norms?: keyof typeof normNames
+  normOffset?: DecoderSpec['normOffset']
+  embeddingScale?(hiddenSize: number): number
+  residualScale?: number
+  logitScale?: number
+  logitCap?: number | undefined
+}
+
+/** Names of activations in configurations. */
+const activations: Readonly<Record<string, Activation>> = {
+  silu: 'silu',
+  swish: 'silu',
+  gelu: 'gelu',
+  gelu_pytorch_tanh: 'gelu-tanh',
 }
 
 /** Prefixes of tensor names: of a plain decoder, and of the text part of a multimodal model. */
-export const textRoots = ['model', 'model.language_model'] as const
+export const textRoots = ['model', 'model.language_model', 'language_model.model'] as const
+
+const headNames = ['lm_head.weight', 'language_model.lm_head.weight'] as const
+
+export const embeddingOf = (root: string): string => `${root}.embed_tokens.weight`
+
+/** Names of the norms of a layer, in attention and in feed-forward. */
+const normNames = {
+  before: {attention: ['input_layernorm', undefined], mlp: ['post_attention_layernorm', undefined]},
+  after: {attention: [undefined, 'post_attention_layernorm'], mlp: [undefined, 'post_feedforward_layernorm']},
+  both: {
+    attention: ['input_layernorm', 'post_attention_layernorm'],
+    mlp: ['pre_feedforward_layernorm', 'post_feedforward_layernorm'],
+  },
+} as const
 
 /** Reads the properties that are common to all decoder families. Tensor names are those of transformers. */
 export function readDecoder(
   family: string,
   config: ConfigReader,
   has: (tensor: string) => boolean,
-  {biases, headNorms, window}: DecoderTraits,
+  traits: DecoderTraits,
 ): DecoderSpec {
   const hiddenSize = config.count('hidden_size')
-  const heads = config.count('num_attention_heads')
-  const kvHeads = config.count('num_key_value_heads', heads)
-  const headDim = config.count('head_dim', hiddenSize / heads)
-  if (heads % kvHeads !== 0)
-    throw config.invalid(`num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}`)
-  if (headDim % 2 !== 0) throw config.invalid(`head_dim ${headDim} is odd`)
-  config.only('hidden_act', 'silu', 'swish')
+  const sizes = readHeads(config, hiddenSize)
   config.only('mlp_bias', false)
+  const activation = readActivation(config, traits.activation ?? 'hidden_act')
   const contextLength = config.count('max_position_embeddings', 2048)
-  const rope = readRope(config, contextLength)
-  const {scaling} = rope
-  if (scaling.kind === 'divided' && scaling.divisors.length !== headDim / 2)
-    throw config.invalid(`the rotary embedding has ${scaling.divisors.length} divisors, but head_dim is ${headDim}`)
+  const ropes = readRopes(config, {...traits, headDim: sizes.headDim, contextLength})
   const intermediateSize = config.count('intermediate_size', 4 * hiddenSize)
-  const [whole, part] = textRoots
-  const root = has(`${part}.layers.0.input_layernorm.weight`) ? part : whole
-
-  const layer = (i: number): LayerSpec => {
-    const prefix = `${root}.layers.${i}`
-    return {
-      attention: {
-        heads,
-        kvHeads,
-        headDim,
-        rope,
-        window: window(i),
-        biases,
-        names: {
-          norm: `${prefix}.input_layernorm.weight`,
-          q: `${prefix}.self_attn.q_proj.weight`,
-          k: `${prefix}.self_attn.k_proj.weight`,
-          v: `${prefix}.self_attn.v_proj.weight`,
-          o: `${prefix}.self_attn.o_proj.weight`,
-        },
-        headNorms: headNorms
-          ? {q: `${prefix}.self_attn.q_norm.weight`, k: `${prefix}.self_attn.k_norm.weight`}
-          : undefined,
-      },
-      mlp: {
-        intermediateSize,
-        names: {
-          norm: `${prefix}.post_attention_layernorm.weight`,
-          gate: `${prefix}.mlp.gate_proj.weight`,
-          up: `${prefix}.mlp.up_proj.weight`,
-          down: `${prefix}.mlp.down_proj.weight`,
-        },
-      },
-    }
-  }
-  const embedding = `${root}.embed_tokens.weight`
-  const tied = config.optionalFlag('tie_word_embeddings') ?? !has('lm_head.weight')
+  const root = textRoots.find((each) => has(embeddingOf(each))) ?? textRoots[0]
+  const embedding = embeddingOf(root)
+  const tied = config.optionalFlag('tie_word_embeddings') ?? !headNames.some(has)
   return {
     family,
     vocabSize: config.count('vocab_size'),
     hiddenSize,
     contextLength,
     normEps: config.positive('rms_norm_eps', 1e-6),
-    layers: Array.from({length: config.count('num_hidden_layers')}, (_, i) => layer(i)),
-    tensors: {embedding, norm: `${root}.norm.weight`, head: tied ? embedding : 'lm_head.weight'},
+    normOffset: traits.normOffset ?? 0,
+    embeddingScale: traits.embeddingScale?.(hiddenSize) ?? 1,
+    residualScale: traits.residualScale ?? 1,
+    logitScale: traits.logitScale ?? 1,
+    logitCap: traits.logitCap,
+    layers: Array.from({length: config.count('num_hidden_layers')}, (_, i): LayerSpec => {
+      const names = new LayerNames(`${root}.layers.${i}`, traits.norms ?? 'before')
+      return {
+        attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)},
+        mlp: {intermediateSize, activation, names: names.mlp()},
+      }
+    }),
+    tensors: {
+      embedding,
+      norm: `${root}.norm.weight`,
+      head: tied ? embedding : (headNames.find(has) ?? headNames[0]),
+    },
+  }
+}
+
+function readHeads(config: ConfigReader, hiddenSize: number): Pick<AttentionSpec, 'heads' | 'kvHeads' | 'headDim'> {
+  const heads = config.count('num_attention_heads')
+  const kvHeads = config.count('num_key_value_heads', heads)
+  const headDim = config.count('head_dim', hiddenSize / heads)
+  if (heads % kvHeads !== 0)
+    throw config.invalid(`num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}`)
+  if (headDim % 2 !== 0) throw config.invalid(`head_dim ${headDim} is odd`)
+  return {heads, kvHeads, headDim}
+}
+
+function readActivation(config: ConfigReader, key: string): Activation {
+  config.only(key, ...Object.keys(activations))
+  return activations[config.word(key) ?? 'silu'] as Activation
+}
+
+function attentionOf(
+  {biases = [], scale, cap, window, isUnpositioned}: DecoderTraits,
+  ropes: Ropes,
+  layer: number,
+): Pick<AttentionSpec, 'biases' | 'scale' | 'cap' | 'window' | 'rope'> {
+  const size = window?.(layer)
+  const rope = isUnpositioned?.(layer) ? undefined : size === undefined ? ropes.full : ropes.windowed
+  return {biases, scale, cap, window: size, rope}
+}
+
+/** Names of the tensors of a layer. */
+class LayerNames {
+  readonly #prefix: string
+  readonly #norms: keyof typeof normNames
+
+  constructor(prefix: string, norms: keyof typeof normNames) {
+    this.#prefix = prefix
+    this.#norms = norms
+  }
+
+  attention(headNorms: DecoderTraits['headNorms']): Pick<AttentionSpec, 'names' | 'headNorms'> {
+    const name = (part: string) => `${this.#prefix}.self_attn.${part}.weight`
+    return {
+      names: {
+        ...this.#normNames('attention'),
+        q: name('q_proj'),
+        k: name('k_proj'),
+        v: name('v_proj'),
+        o: name('o_proj'),
+      },
+      headNorms: headNorms && {q: name('q_norm'), k: name('k_norm'), span: headNorms},
+    }
+  }
+
+  mlp(): LayerSpec['mlp']['names'] {
+    const name = (part: string) => `${this.#prefix}.mlp.${part}.weight`
+    return {...this.#normNames('mlp'), gate: name('gate_proj'), up: name('up_proj'), down: name('down_proj')}
+  }
+
+  #normNames(part: 'attention' | 'mlp'): NormNames {
+    const [norm, postNorm] = normNames[this.#norms][part]
+    const name = (short: string | undefined) => short && `${this.#prefix}.${short}.weight`
+    return {norm: name(norm), postNorm: name(postNorm)}
   }
 }

@@ -1,13 +1,14 @@
 import {SvcError} from '../../errors/index.js'
 import type {DecoderSpec} from '../spec.js'
 import {ConfigReader} from './config-reader.js'
-import {textRoots} from './decoder.js'
+import {embeddingOf, textRoots} from './decoder.js'
 import type {Family} from './family.js'
+import {gemma2, gemma3} from './gemma.js'
 import {llama} from './llama.js'
 import {mistral} from './mistral.js'
 import {qwen2, qwen3} from './qwen.js'
 
-export const families: readonly Family[] = [llama, mistral, qwen2, qwen3]
+export const families: readonly Family[] = [llama, mistral, qwen2, qwen3, gemma2, gemma3]
 
 /** The values of `model_type` of language models. */
 export const languageModelTypes: readonly string[] = families.flatMap(({modelTypes}) => modelTypes)
@@ -17,6 +18,11 @@ export function isLanguageModel({model_type: type, text_config: inner}: Readonly
   const innerType = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>).model_type : type
   return families.some(({modelTypes}) => modelTypes.includes(String(type)) || modelTypes.includes(String(innerType)))
 }
+
+const withDefaults = (config: Readonly<Record<string, unknown>>, {defaults = {}}: Family) => ({
+  ...config,
+  ...Object.fromEntries(Object.entries(defaults).filter(([key]) => config[key] === undefined)),
+})
 
 /**
  * Reads the architecture from a `config.json`. For a multimodal model, its `text_config` is used.
@@ -34,7 +40,7 @@ export function readDecoderSpec(
   const inner = config.text_config
   const text = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : config
   // If the text part has other tensor names, it is not a plain decoder and is treated as the complete model.
-  const isReachable = text === config || textRoots.some((root) => has(`${root}.layers.0.input_layernorm.weight`))
+  const isReachable = text === config || textRoots.some((root) => has(embeddingOf(root)))
   const {model_type: type} = isReachable ? text : config
   const family = families.find(({modelTypes}) => isReachable && modelTypes.includes(String(type)))
   if (family === undefined) {
@@ -44,7 +50,7 @@ export function readDecoderSpec(
       known: languageModelTypes,
     })
   }
-  const reader = new ConfigReader(text, file, ignored)
+  const reader = new ConfigReader(withDefaults(text, family), file, ignored)
   const spec = family.read(reader, has)
   reader.refuseUnread()
   return spec

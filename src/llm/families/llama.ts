@@ -12,8 +12,6 @@ export const llama: Family = {
     config.words('layer_types', 'full_attention')
     return readDecoder('llama', config, has, {
       biases: config.flag('attention_bias', false) ? ['q', 'k', 'v', 'o'] : [],
-      headNorms: false,
-      window: () => undefined,
     })
   },
 }

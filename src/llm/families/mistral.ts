@@ -8,6 +8,6 @@ export const mistral: Family = {
   read(config, has) {
     const window = config.optionalCount('sliding_window')
     config.words('layer_types', window === undefined ? 'full_attention' : 'sliding_attention')
-    return readDecoder('mistral', config, has, {biases: [], headNorms: false, window: () => window})
+    return readDecoder('mistral', config, has, {window: () => window})
   },
 }

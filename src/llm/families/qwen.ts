@@ -6,8 +6,7 @@ import type {Family} from './family.js'
 export const qwen2: Family = {
   name: 'Qwen2',
   modelTypes: ['qwen2'],
-  read: (config, has) =>
-    readDecoder('qwen2', config, has, {biases: ['q', 'k', 'v'], headNorms: false, window: readWindow(config)}),
+  read: (config, has) => readDecoder('qwen2', config, has, {biases: ['q', 'k', 'v'], window: readWindow(config)}),
 }
 
 /** Qwen3: RMS norms on each query and key head instead of the biases. Source: Yang et al. 2025. */
@@ -17,7 +16,7 @@ export const qwen3: Family = {
   read: (config, has) =>
     readDecoder('qwen3', config, has, {
       biases: config.flag('attention_bias', false) ? ['q', 'k', 'v', 'o'] : [],
-      headNorms: true,
+      headNorms: 'head',
       window: readWindow(config),
     }),
 }

@@ -2,21 +2,87 @@ import {yarnMagnitude} from '../rope.js'
 import type {RopeScaling, RopeSpec} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 
+/** The rotary embeddings of layers without and with a window. */
+export interface Ropes {
+  full: RopeSpec
+  windowed: RopeSpec
+}
+
+export interface RopeTraits {
+  headDim: number
+  contextLength: number
+  /** Base of layers with a window, if they have another one and their key is absent. */
+  windowTheta?: number
+  isPartlyRotated?: boolean
+}
+
 /**
- * Reads the rotary embedding: `rope_parameters` in newer configurations, else `rope_theta` and `rope_scaling`, whose kind
- * is in `rope_type` or `type`.
+ * Reads the rotary embedding: `rope_parameters` in newer configurations, which may have tables for the types of layers, else
+ * `rope_theta` and `rope_scaling`, whose kind is in `rope_type` or `type`.
  */
-export function readRope(config: ConfigReader, contextLength: number): RopeSpec {
+export function readRopes(config: ConfigReader, traits: RopeTraits): Ropes {
   const parameters = config.table('rope_parameters')
   const legacy = config.table('rope_scaling')
-  parameters.only('partial_rotary_factor', 1)
-  config.only('partial_rotary_factor', 1)
-  const theta = parameters.positive('rope_theta', config.positive('rope_theta', 10_000))
-  const table = parameters.has('rope_type') ? parameters : legacy
-  const scaling = readScaling(table, config.optionalCount('original_max_position_embeddings') ?? contextLength)
-  parameters.refuseUnread()
-  legacy.refuseUnread()
-  return {theta, scaling}
+  const reader = new RopeReader(config, traits)
+  const byLayer = traits.windowTheta !== undefined && parameters.has('full_attention')
+  const full = byLayer ? parameters.table('full_attention') : parameters
+  const ropes = {
+    full: reader.read(full, full.has('rope_type') ? full : legacy),
+    windowed: readWindowed(config, traits, byLayer ? parameters.table('sliding_attention') : undefined, reader),
+  }
+  for (const table of [full, parameters, legacy]) table.refuseUnread()
+  return {full: ropes.full, windowed: ropes.windowed ?? ropes.full}
+}
+
+function readWindowed(
+  config: ConfigReader,
+  {windowTheta, headDim}: RopeTraits,
+  table: ConfigReader | undefined,
+  reader: RopeReader,
+): RopeSpec | undefined {
+  if (windowTheta === undefined) return undefined
+  if (table === undefined)
+    return {theta: config.positive('rope_local_base_freq', windowTheta), dims: headDim, scaling: {kind: 'none'}}
+  const rope = reader.read(table, table)
+  table.refuseUnread()
+  return rope
+}
+
+/** Reads rotary embeddings of a configuration. */
+class RopeReader {
+  readonly #config: ConfigReader
+  readonly #traits: RopeTraits
+
+  constructor(config: ConfigReader, traits: RopeTraits) {
+    this.#config = config
+    this.#traits = traits
+  }
+
+  /** @param scaled the table with the scaling */
+  read(parameters: ConfigReader, scaled: ConfigReader): RopeSpec {
+    const config = this.#config
+    const theta = parameters.positive('rope_theta', config.positive('rope_theta', 10_000))
+    const dims = this.#dims(parameters)
+    const original = config.optionalCount('original_max_position_embeddings')
+    const scaling = readScaling(scaled, original ?? this.#traits.contextLength)
+    if (scaling.kind === 'divided' && scaling.divisors.length !== dims / 2)
+      throw config.invalid(`the rotary embedding has ${scaling.divisors.length} divisors, but ${dims / 2} pairs`)
+    return {theta, dims, scaling}
+  }
+
+  #dims(parameters: ConfigReader): number {
+    const {headDim, isPartlyRotated} = this.#traits
+    const [own, outer] = [parameters, this.#config]
+    if (!isPartlyRotated) {
+      for (const table of [own, outer]) table.only('partial_rotary_factor', 1)
+      return headDim
+    }
+    const factor = own.positive('partial_rotary_factor', outer.positive('partial_rotary_factor', 1))
+    const dims = Math.floor(headDim * factor)
+    if (dims > headDim || dims % 2 !== 0 || dims === 0)
+      throw outer.invalid(`partial_rotary_factor ${factor} of head_dim ${headDim} is not a number of pairs`)
+    return dims
+  }
 }
 
 function readScaling(table: ConfigReader, contextLength: number): RopeScaling {

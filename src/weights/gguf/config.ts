@@ -1,3 +1,4 @@
+import type {Architecture} from './architectures.js'
 import type {GgufMetadata, GgufValue} from './header.js'
 
 /** Keys of the metadata of an architecture, without its name, and the keys of `config.json` with the same meaning. */
@@ -49,10 +50,10 @@ const repeated: Readonly<Record<string, string>> = {
  */
 export function configOf(
   metadata: GgufMetadata,
+  {modelType, keys = {}, declaresBiases = false, implied}: Architecture,
   {vocabSize, hasBias, divisors}: {vocabSize: number; hasBias: boolean; divisors: readonly number[] | undefined},
 ): Record<string, unknown> {
-  const architecture = metadata.get('general.architecture')
-  const prefix = `${architecture}.`
+  const prefix = `${metadata.get('general.architecture')}.`
   const own = new Map(
     [...metadata].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [])),
   )
@@ -62,15 +63,15 @@ export function configOf(
     Object.hasOwn(repeated, key) && value === (own.get(repeated[key] as string) ?? headDim)
   const entries = [...own].flatMap(([key, value]) => {
     if (inert.has(key) || isRepeated(key, value) || (factors.has(key) && value === 1)) return []
-    return [[renamed[key] ?? `${prefix}${key}`, uniform(value)] as const]
+    return [[keys[key] ?? renamed[key] ?? `${prefix}${key}`, uniform(value)] as const]
   })
-  const bias = architecture === 'llama' || architecture === 'qwen3' ? {attention_bias: hasBias} : {}
   const scaling = scalingOf(own, divisors)
   return {
-    model_type: architecture,
+    model_type: modelType,
+    ...implied?.(own),
     ...Object.fromEntries(entries),
     vocab_size: vocabSize,
-    ...bias,
+    ...(declaresBiases ? {attention_bias: hasBias} : {}),
     ...(scaling === undefined ? {} : {rope_scaling: scaling}),
   }
 }

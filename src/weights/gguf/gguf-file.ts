@@ -7,9 +7,10 @@ import type {Declarations} from '../declarations.js'
 import {isWidened} from '../dtype.js'
 import {elements, type TensorEntry} from '../safetensors.js'
 import {readTensorFloat32, weightBytes} from '../weight-rows.js'
+import {architectureOf, ggufArchitectures} from './architectures.js'
 import {configOf} from './config.js'
 import {type GgufMetadata, type GgufTensor, ggufInvalid, ggufUnsupported, readGgufHeader} from './header.js'
-import {frequenciesTensor, isRotated, transformersName} from './names.js'
+import {frequenciesTensor, isNorm, isRotated, transformersName} from './names.js'
 import {tensorTypeName} from './tensor-types.js'
 import {tokenizerOf} from './tokenizer.js'
 
@@ -25,9 +26,6 @@ export interface GgufModel {
   /** Name of the licence. */
   license: string | undefined
 }
-
-/** Architectures whose computation is that of a family with the same name in transformers. */
-export const ggufArchitectures: readonly string[] = ['llama', 'qwen2', 'qwen3']
 
 /** Name of a part of a split model. */
 const part = /-(\d{5})-of-(\d{5})\.gguf$/
@@ -64,10 +62,11 @@ export function ggufParts(name: string): string[] {
 export async function readGguf(file: string): Promise<GgufModel> {
   const [first, ...others] = await readParts(file)
   const {metadata} = first
-  const architecture = metadata.get('general.architecture')
-  if (typeof architecture !== 'string') throw ggufInvalid(file, 'it has no general.architecture')
-  if (!ggufArchitectures.includes(architecture))
-    throw new SvcError('model_family_unknown', {file, family: architecture, known: ggufArchitectures})
+  const name = metadata.get('general.architecture')
+  if (typeof name !== 'string') throw ggufInvalid(file, 'it has no general.architecture')
+  const architecture = architectureOf(name)
+  if (architecture === undefined)
+    throw new SvcError('model_family_unknown', {file, family: name, known: ggufArchitectures})
   const found = [first, ...others].flatMap(({file: each, size, tensors}) =>
     tensors.map((tensor) => entryOf(each, tensor, size)),
   )
@@ -75,20 +74,22 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const plain = found
     .filter((entry) => entry !== divisors)
     .map((entry) => {
-      const name = transformersName(entry.name)
-      if (name === undefined) throw ggufUnsupported(entry.file, `the tensor ${entry.name}`)
-      return {...entry, name}
+      const own = transformersName(entry.name, architecture)
+      if (own === undefined) throw ggufUnsupported(entry.file, `the tensor ${entry.name}`)
+      return {...entry, name: own}
     })
   const vocabSize = plain.find(({name}) => name === 'model.embed_tokens.weight')?.shape[0] ?? 0
-  const config = configOf(metadata, {
+  const config = configOf(metadata, architecture, {
     vocabSize,
     hasBias: plain.some(({name}) => name.endsWith('self_attn.q_proj.bias')),
     divisors: divisors && [...(await readTensorFloat32(divisors))],
   })
   const headDim = config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads)
-  const entries = plain.map((entry) =>
-    architecture === 'llama' && isRotated(entry.name) ? {...entry, headRows: headRows(entry, headDim)} : entry,
-  )
+  const {alternates = false, normOffset} = architecture
+  const entries = plain.map((entry): TensorEntry => {
+    if (alternates && isRotated(entry.name)) return {...entry, headRows: headRows(entry, headDim)}
+    return normOffset !== undefined && isNorm(entry.name) ? {...entry, surplus: normOffset} : entry
+  })
   const license = metadata.get('general.license')
   let tokenizer: ReturnType<typeof tokenizerOf> | undefined
   const read = () => {

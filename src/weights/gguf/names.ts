@@ -1,3 +1,5 @@
+import type {Architecture} from './architectures.js'
+
 /** Names of tensors outside the layers: those of llama.cpp, and those of transformers. */
 const single: Readonly<Record<string, string>> = {
   'token_embd.weight': 'model.embed_tokens.weight',
@@ -5,7 +7,7 @@ const single: Readonly<Record<string, string>> = {
   'output.weight': 'lm_head.weight',
 }
 
-/** Names of the parts of a layer. */
+/** Names of the parts of a layer, as in Llama. */
 const inLayer: Readonly<Record<string, string>> = {
   attn_norm: 'input_layernorm',
   attn_q: 'self_attn.q_proj',
@@ -24,11 +26,15 @@ const inLayer: Readonly<Record<string, string>> = {
 export const frequenciesTensor = 'rope_freqs.weight'
 
 /** The name in transformers of a tensor of a decoder; undefined for any other tensor. */
-export function transformersName(name: string): string | undefined {
+export function transformersName(name: string, {parts = {}}: Architecture): string | undefined {
   if (Object.hasOwn(single, name)) return single[name]
   const [, layer, part = '', end] = /^blk\.(\d+)\.(\w+)\.(weight|bias)$/.exec(name) ?? []
-  return Object.hasOwn(inLayer, part) ? `model.layers.${layer}.${inLayer[part]}.${end}` : undefined
+  const names = Object.hasOwn(parts, part) ? parts : inLayer
+  return Object.hasOwn(names, part) ? `model.layers.${layer}.${names[part]}.${end}` : undefined
 }
 
 /** Whether llama.cpp permutes the rows of a tensor of a Llama model, by its name in transformers. */
 export const isRotated = (name: string): boolean => /\.self_attn\.[qk]_proj\.(weight|bias)$/.test(name)
+
+/** Whether a tensor, by its name in transformers, has the weights of a norm. */
+export const isNorm = (name: string): boolean => /norm\.weight$/.test(name)

@@ -2,6 +2,7 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {generationFile, tokenizerFile} from '../declarations.js'
+import {classNameOf} from '../gguf/architectures.js'
 import {readGguf} from '../gguf/gguf-file.js'
 import type {TensorMap} from '../shards.js'
 
@@ -15,13 +16,6 @@ export interface GgufBase {
   remove(): Promise<void>
 }
 
-/** Classes of transformers. */
-const classes: Readonly<Record<string, string>> = {
-  llama: 'LlamaForCausalLM',
-  qwen2: 'Qwen2ForCausalLM',
-  qwen3: 'Qwen3ForCausalLM',
-}
-
 /**
  * Opens the base model of a merge. Its metadata is written to a temporary folder, so that the merged model gets the same
  * files as that of a base in Hugging Face layout.
@@ -31,7 +25,7 @@ export async function openGgufBase(file: string): Promise<GgufBase> {
   const {tensors, config, tokenizer, declarations} = await readGguf(file)
   const {tokenizer: settings, generation, template} = declarations()
   const files = {
-    'config.json': {architectures: [classes[String(config.model_type)]], ...config, torch_dtype: 'float16'},
+    'config.json': {architectures: [classNameOf(config.model_type)], ...config, torch_dtype: 'float16'},
     'tokenizer.json': tokenizer(),
     [tokenizerFile]: {...settings, ...(template === undefined ? {} : {chat_template: template.declared})},
     [generationFile]: generation,

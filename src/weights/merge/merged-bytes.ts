@@ -16,7 +16,8 @@ const copiedBytes = 1 << 22
  * @throws tensor_overflow, adapter_mismatch, safetensors_invalid
  */
 export async function* mergedBytes({name, from, delta, dtype}: PlannedTensor): AsyncGenerator<Uint8Array> {
-  if (delta === undefined && dtype === from.dtype && from.headRows === undefined) {
+  const isPlain = from.headRows === undefined && from.surplus === undefined
+  if (delta === undefined && dtype === from.dtype && isPlain) {
     yield* readTensorBytes(from, copiedBytes)
     return
   }

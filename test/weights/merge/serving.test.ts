@@ -6,6 +6,7 @@ import {openDecoder} from '../../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../../src/llm/families/index.js'
 import {type MergeRequest, mergeAdapter, openRunDirectory, readJsonObject} from '../../../src/weights/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
+import {tinyFamilies} from '../../support/tiny-families.js'
 import {
   type TinyAdapter,
   type TinyModel,
@@ -33,7 +34,9 @@ const furthest = (a: Float32Array, b: Float32Array) => Math.max(...a.map((value,
 const cases: readonly [string, Partial<TinyModel>, Partial<TinyAdapter>, boolean][] = [
   ['Llama', {}, {}, false],
   ['Llama in one file with a PEFT adapter', {layout: 'single'}, {form: 'peft-rs'}, false],
-  ['Qwen3', {family: 'qwen3'}, {}, false],
+  ...Object.entries(tinyFamilies).map(
+    ([name, changes]) => [name, changes, {form: 'peft', head: false}, false] as (typeof cases)[number],
+  ),
   ['a tied head that the adapter does not update', {tied: true}, {head: false}, false],
   ['a tied head with --untie', {tied: true, layout: 'single'}, {}, true],
   ['a tied head with --untie and a PEFT adapter', {tied: true}, {form: 'peft'}, true],

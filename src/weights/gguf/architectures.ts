@@ -1,0 +1,74 @@
+import type {GgufValue} from './header.js'
+
+/** An architecture of llama.cpp whose computation is that of a model type of transformers. */
+export interface Architecture {
+  /** `model_type` of its `config.json`. */
+  modelType: string
+  /** Class of transformers. */
+  className: string
+  /** Parts of a layer with other names in transformers than those of Llama. */
+  parts?: Readonly<Record<string, string>>
+  /** Keys of the metadata, without its name, that only it has, and the keys of `config.json` with the same meaning. */
+  keys?: Readonly<Record<string, string>>
+  /** Whether the rows of queries and keys alternate between the halves of their heads. */
+  alternates?: boolean
+  /** Added to the weights of the norms, compared with transformers. */
+  normOffset?: number
+  /** Whether the configuration says that queries, keys and values have biases. */
+  declaresBiases?: boolean
+  /** What its code in llama.cpp sets by other keys. */
+  implied?(own: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>>
+}
+
+/** Norms before and after attention and feed-forward. */
+const bothNorms = {
+  ...{post_attention_norm: 'post_attention_layernorm', ffn_norm: 'pre_feedforward_layernorm'},
+  post_ffw_norm: 'post_feedforward_layernorm',
+}
+
+/** Scores are scaled by the size of a head, but in the largest model by the hidden size per head. */
+const gemmaScale = (largest: number) => (own: ReadonlyMap<string, GgufValue>) => {
+  const size = (key: string) => Number(own.get(key))
+  const perHead = size('embedding_length') / size('attention.head_count')
+  return {query_pre_attn_scalar: size('block_count') === largest ? perHead : size('attention.key_length')}
+}
+
+/** The architectures by name. */
+const architectures: Readonly<Record<string, Architecture>> = {
+  llama: {modelType: 'llama', className: 'LlamaForCausalLM', alternates: true, declaresBiases: true},
+  qwen2: {modelType: 'qwen2', className: 'Qwen2ForCausalLM'},
+  qwen3: {modelType: 'qwen3', className: 'Qwen3ForCausalLM', declaresBiases: true},
+  gemma2: {
+    modelType: 'gemma2',
+    className: 'Gemma2ForCausalLM',
+    parts: bothNorms,
+    keys: {
+      'attention.sliding_window': 'sliding_window',
+      attn_logit_softcapping: 'attn_logit_softcapping',
+      final_logit_softcapping: 'final_logit_softcapping',
+    },
+    normOffset: 1,
+    implied: gemmaScale(46),
+  },
+  gemma3: {
+    modelType: 'gemma3_text',
+    className: 'Gemma3ForCausalLM',
+    parts: bothNorms,
+    keys: {
+      'attention.sliding_window': 'sliding_window',
+      'attention.sliding_window_pattern': 'sliding_window_pattern',
+      'rope.freq_base_swa': 'rope_local_base_freq',
+    },
+    normOffset: 1,
+    implied: gemmaScale(62),
+  },
+}
+
+export const ggufArchitectures: readonly string[] = Object.keys(architectures)
+
+export const architectureOf = (name: string): Architecture | undefined =>
+  Object.hasOwn(architectures, name) ? architectures[name] : undefined
+
+/** The class of transformers for a `model_type`. */
+export const classNameOf = (modelType: unknown): string | undefined =>
+  Object.values(architectures).find((each) => each.modelType === modelType)?.className

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import {describe, it} from 'node:test'
+import type {GenerateRequest, LanguageModel} from '../../src/llm/index.js'
+import {defaultSampling} from '../../src/sampling/index.js'
+import {temporaryFolder} from '../support/temporary.js'
+import {tinyFamilies} from '../support/tiny-families.js'
+import {writeTinyModel} from '../support/tiny-model.js'
+import {loadModel} from './load-model.js'
+
+const head = 'The dog has a red ball. The dog has a red ball. '
+
+/** Requests that share beginnings and repeat text, greedy and sampled, on both sides of the windows of the families. */
+const requests: readonly GenerateRequest[] = Array.from({length: 6}, (_, i) => ({
+  prompt: {kind: 'raw', text: `${head.slice(0, 12 + 7 * i)}Number ${i}.`},
+  maxTokens: 6 + i,
+  stop: [],
+  sampling: {...defaultSampling, temperature: i % 3 === 0 ? 0.8 : 0, seed: i},
+  topLogprobs: 2,
+}))
+
+interface Reply {
+  tokens: readonly number[]
+  logprobs: readonly number[]
+}
+
+async function replyOf(model: LanguageModel, request: GenerateRequest): Promise<Reply> {
+  const logprobs: number[] = []
+  for await (const event of model.generate(request)) {
+    if (event.type === 'text') logprobs.push(...(event.logprobs ?? []).map(({logprob}) => logprob))
+    if (event.type === 'done') return {tokens: event.tokens, logprobs}
+  }
+  throw new Error('The generation ended without a summary.')
+}
+
+/** Products of one row and of several are rounded differently, so log-probabilities differ in their last bits. */
+function assertSame(found: readonly Reply[], expected: readonly Reply[]): void {
+  const tokensOf = (replies: readonly Reply[]) => replies.map(({tokens}) => tokens)
+  assert.deepEqual(tokensOf(found), tokensOf(expected))
+  const values = (replies: readonly Reply[]) => replies.flatMap(({logprobs}) => logprobs)
+  const others = values(expected)
+  assert.ok(others.length > 0)
+  const largest = Math.max(...values(found).map((value, i) => Math.abs(value - (others[i] as number))))
+  assert.ok(largest < 1e-4, `largest difference ${largest}`)
+}
+
+describe('a reply has the same bytes alone, in a batch, and with drafts and saved prompts', () => {
+  for (const [name, changes] of Object.entries(tinyFamilies))
+    it(name, async (t) => {
+      const folder = await temporaryFolder(t)
+      await writeTinyModel(folder, changes)
+      const plain = await loadModel(t, folder, {slots: 1})
+      const expected: Reply[] = []
+      for (const request of requests) expected.push(await replyOf(plain, request))
+      const model = await loadModel(t, folder, {slots: 4, prefixBytes: 10_000_000, promptLookup: true})
+      for (let round = 0; round < 2; round++)
+        assertSame(await Promise.all(requests.map((request) => replyOf(model, request))), expected)
+      assert.ok(model.counters.get('cachedTokens') > 0, 'saved prompts are used')
+      assert.ok(model.counters.get('batchedRuns') > 0, 'requests run in batches')
+    })
+})
