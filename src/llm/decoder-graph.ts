@@ -1,7 +1,7 @@
 import {type Attributes, GraphBuilder, type Value} from '../onnx/index.js'
-import type {Adapter, TensorMap} from '../weights/index.js'
+import {type Adapter, type TensorMap, withParts, withPartsUpdated} from '../weights/index.js'
 import {Initializers} from './initializers.js'
-import {rotaryFrequencies} from './rope.js'
+import {queryFactor, rotaryFrequencies} from './rope.js'
 import type {Activation, AttentionSpec, DecoderSpec, MlpSpec, NormNames, RopeSpec} from './spec.js'
 
 /** A serialised decoder graph with external weights. */
@@ -42,7 +42,11 @@ export function buildDecoderGraph(
   contextLength: number,
 ): DecoderGraph {
   const graph = new GraphBuilder('decoder')
-  const weights = new Initializers(graph, tensors, adapter)
+  const weights = new Initializers(
+    graph,
+    withParts(tensors, spec.fused),
+    adapter && withPartsUpdated(adapter, spec.fused),
+  )
   const tokens = graph.input('tokens', 'int64', ['batch', 'time'])
   const logitRows = graph.input('logit_rows', 'int64', ['rows'])
   const mask = adapter && graph.input('adapter', 'float32', ['batch', 1, 1])
@@ -183,13 +187,14 @@ class LayerBuilder {
       if (headNorms.span === 'all') return this.norm(value, headNorms[which], count * headDim)
       return this.#normHeads(value, headNorms[which], count, headDim)
     }
-    const rotated = (value: Value, count: number) =>
-      rope === undefined ? value : this.#rotate(value, count, headDim, rope)
+    const rotated = (which: 'q' | 'k', count: number) => {
+      const value = normed(project(which, count), which, count)
+      return rope === undefined ? value : this.#rotate(value, which, count, headDim, rope)
+    }
     const cache = (name: string) => graph.input(`${name}.${layer}`, 'float32', dims)
     const dims = ['batch', kvHeads, 'capacity', headDim]
 
-    const q = rotated(normed(project('q', heads), 'q', heads), heads)
-    const k = rotated(normed(project('k', kvHeads), 'k', kvHeads), kvHeads)
+    const [q, k] = [rotated('q', heads), rotated('k', kvHeads)]
     const v = project('v', kvHeads)
     const {lastIndex, totalLength} = this.#sequence
     const [context, key, value] = graph.contribOutputs(
@@ -270,8 +275,8 @@ class LayerBuilder {
     return this.#graph.node('Reshape', [normed, this.#graph.integers(0, 0, heads * headDim)])
   }
 
-  #rotate(x: Value, heads: number, headDim: number, rope: RopeSpec): Value {
-    const {cos, sin} = this.#rotaryTables(rope)
+  #rotate(x: Value, which: 'q' | 'k', heads: number, headDim: number, rope: RopeSpec): Value {
+    const {cos, sin} = this.#rotaryTables(which === 'q' ? rope : {...rope, queryGrowth: undefined})
     const inputs = [x, this.#sequence.positions, cos, sin]
     const part = rope.dims === headDim ? {} : {rotary_embedding_dim: rope.dims}
     return this.#graph.contrib('RotaryEmbedding', inputs, {interleaved: 0, num_heads: heads, ...part})
@@ -282,10 +287,13 @@ class LayerBuilder {
     const key = JSON.stringify(rope)
     const cached = this.#rotary.get(key)
     if (cached !== undefined) return cached
-    const {frequencies, magnitude} = rotaryFrequencies(rope)
+    const {frequencies, magnitude} = rotaryFrequencies(rope, this.#contextLength)
     const pairs = frequencies.length
     const table = (name: string, of: (angle: number) => number) => {
-      const at = (i: number) => magnitude * of(Math.floor(i / pairs) * (frequencies[i % pairs] as number))
+      const at = (i: number) => {
+        const position = Math.floor(i / pairs)
+        return magnitude * queryFactor(rope, position) * of(position * (frequencies[i % pairs] as number))
+      }
       const data = Float32Array.from({length: this.#contextLength * pairs}, (_, i) => at(i))
       return this.#graph.constant(`${name}.${this.#rotary.size}`, 'float32', [this.#contextLength, pairs], data)
     }

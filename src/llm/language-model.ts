@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto'
 import {cpus} from 'node:os'
 import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
@@ -20,7 +21,9 @@ import {readEvents} from './reply/read-events.js'
 import {ReplyConstraints} from './reply-constraint.js'
 import {ReplyPlanner} from './reply-planner.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
+import {rotaryFrequencies} from './rope.js'
 import {type Listener, Scheduler} from './scheduler.js'
+import type {DecoderSpec} from './spec.js'
 
 /** A model loaded in the calling thread. Each graph run blocks that thread. */
 export interface LanguageModel {
@@ -46,11 +49,24 @@ export interface LanguageModel {
 }
 
 /** Key of everything that keys and values depend on besides the tokens, also of what only affects their rounding. */
-function stateKey({config, adapter}: RunDirectory, weights: TensorMap, device: Device): Promise<string> {
+function stateKey(
+  {config, adapter}: RunDirectory,
+  weights: TensorMap,
+  device: Device,
+  positions: string,
+): Promise<string> {
   const files = new Set([config, ...[...weights.values()].map(({file}) => file)])
   if (adapter !== undefined) files.add(adapter.file)
-  const machine = `${device} ${process.arch} ${cpus()[0]?.model}`
+  const machine = `${device} ${process.arch} ${cpus()[0]?.model} ${positions}`
   return derivedKey([...files].sort(), `prefix ${packageVersion()} ${runtimeVersion} ${machine}`)
+}
+
+/** The rotary frequencies, which may depend on the context length; empty if they do not. */
+function positionsKey({layers}: DecoderSpec, contextLength: number): string {
+  const ropes = layers.map(({attention}) => attention.rope).filter((rope) => rope !== undefined)
+  const frequencies = (length: number) => JSON.stringify(ropes.map((rope) => rotaryFrequencies(rope, length)))
+  const own = frequencies(contextLength)
+  return own === frequencies(0) ? '' : createHash('sha256').update(own).digest('hex')
 }
 
 const defaultSlots = 8
@@ -92,7 +108,7 @@ export async function loadLanguageModel(
       : new PrefixStore({
           folder: join(derivedFolder(process.env), prefixFolder),
           maxBytes: prefixFileBytes,
-          model: await stateKey(directory, weights, device),
+          model: await stateKey(directory, weights, device, positionsKey(spec, contextLength)),
           layers: spec.layers.map(({attention}) => attention),
           counters,
         })

@@ -12,6 +12,7 @@ import {
   type TensorEntry,
   type TensorMap,
   withCopies,
+  withParts,
 } from '../weights/index.js'
 import type {DecoderSpec} from './spec.js'
 
@@ -93,12 +94,13 @@ export const nibbleScheme: NibbleScheme = {block: 32, downBits: 8}
  */
 export async function withQuantised(
   spec: DecoderSpec,
-  tensors: TensorMap,
+  stored: TensorMap,
   precision: Precision,
   options: Omit<CopyOptions, 'recipe'>,
   {block, downBits} = nibbleScheme,
 ): Promise<TensorMap> {
   const most = largestWeight()
+  const tensors = withParts(stored, spec.fused)
   const size = blockSizes.find((each) => spec.hiddenSize % each === 0)
   const copyOf = (name: string, copy: (entry: TensorEntry) => QuantizedCopy | undefined): QuantizedCopy[] => {
     const entry = tensors.get(name)

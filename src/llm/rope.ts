@@ -8,22 +8,41 @@ export interface RotaryFrequencies {
 
 /**
  * Rotary frequencies with their scaling. Sources: Su et al. 2021 (RoPE); Chen et al. 2023 (linear); the Llama 3.1
- * release (llama3); Peng et al. 2023 (YaRN). GGUF files have the divisors of the frequencies instead of their formula.
+ * release (llama3); Ding et al. 2024 (LongRoPE); Peng et al. 2023 (YaRN, and dynamic scaling). GGUF files have the divisors of the frequencies instead
+ * of their formula.
+ * @param contextLength of the sequences. Scalings that depend on the length use this one, so that a sequence has the same
+ *   keys however long it is.
  */
-export function rotaryFrequencies({theta, dims, scaling}: RopeSpec): RotaryFrequencies {
+export function rotaryFrequencies({theta, dims, scaling}: RopeSpec, contextLength: number): RotaryFrequencies {
   const plain = Array.from({length: dims / 2}, (_, pair) => theta ** ((-2 * pair) / dims))
   switch (scaling.kind) {
     case 'none':
       return {frequencies: plain, magnitude: 1}
+    case 'dynamic':
+      return {frequencies: dynamic(theta, dims, scaling, contextLength), magnitude: 1}
     case 'linear':
       return {frequencies: plain.map((frequency) => frequency / scaling.factor), magnitude: 1}
     case 'divided':
       return {frequencies: plain.map((frequency, pair) => frequency / scaling.divisors[pair]!), magnitude: 1}
+    case 'longrope': {
+      const divisors = contextLength > scaling.originalContext ? scaling.long : scaling.short
+      const frequencies = plain.map((frequency, pair) => frequency / divisors[pair]!)
+      return {frequencies, magnitude: scaling.attentionFactor}
+    }
     case 'llama3':
       return {frequencies: plain.map((frequency) => llama3(frequency, scaling)), magnitude: 1}
     case 'yarn':
       return {frequencies: yarn(plain, theta, dims, scaling), magnitude: scaling.attentionFactor}
   }
+}
+
+type Dynamic = Extract<RopeScaling, {kind: 'dynamic'}>
+
+/** Increases the base for contexts that are longer than the original one. */
+function dynamic(theta: number, dims: number, {factor, originalContext}: Dynamic, contextLength: number): number[] {
+  const length = Math.max(contextLength, originalContext)
+  const base = theta * ((factor * length) / originalContext - (factor - 1)) ** (dims / (dims - 2))
+  return Array.from({length: dims / 2}, (_, pair) => base ** ((-2 * pair) / dims))
 }
 
 type Llama3 = Extract<RopeScaling, {kind: 'llama3'}>
@@ -55,4 +74,15 @@ function yarn(plain: readonly number[], theta: number, dims: number, scaling: Ya
 }
 
 /** Default attention factor of YaRN, which sharpens attention for longer contexts. */
-export const yarnMagnitude = (factor: number): number => (factor <= 1 ? 1 : 0.1 * Math.log(factor) + 1)
+export const yarnMagnitude = (factor: number, weight = 1): number =>
+  factor <= 1 ? 1 : 0.1 * weight * Math.log(factor) + 1
+
+/** Default attention factor of LongRoPE. */
+export const longropeMagnitude = (factor: number, originalContext: number): number =>
+  factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(originalContext))
+
+/** Factor of the queries at a position. Source: the Llama 4 release. */
+export const queryFactor = ({queryGrowth}: RopeSpec, position: number): number =>
+  queryGrowth === undefined
+    ? 1
+    : 1 + queryGrowth.beta * Math.log(1 + Math.floor(position / queryGrowth.originalContext))

@@ -1,4 +1,4 @@
-import type {FloatDtype} from '../weights/index.js'
+import type {FloatDtype, FusedMatrix} from '../weights/index.js'
 
 /** The computation of a decoder, independent of its family. Dimensions are numbers of elements. */
 export interface DecoderSpec {
@@ -22,6 +22,8 @@ export interface DecoderSpec {
   logitCap: number | undefined
   layers: readonly LayerSpec[]
   tensors: DecoderTensors
+  /** Matrices of which the projections of layers may be parts. */
+  fused: readonly FusedMatrix[]
 }
 
 /**
@@ -76,12 +78,23 @@ export interface RopeSpec {
   theta: number
   dims: number
   scaling: RopeScaling
+  /** Queries at position p are multiplied by 1 + beta * ln(1 + floor(p / originalContext)); undefined: by 1. */
+  queryGrowth: {beta: number; originalContext: number} | undefined
 }
 
 /** Scaling of the angles that extends the original context length. */
 export type RopeScaling =
   | {kind: 'none'}
+  | {kind: 'dynamic'; factor: number; originalContext: number}
   | {kind: 'linear'; factor: number}
+  | {
+      kind: 'longrope'
+      /** Divisors of the frequencies, `[dims / 2]`, for contexts of up to `originalContext` and for longer ones. */
+      short: readonly number[]
+      long: readonly number[]
+      attentionFactor: number
+      originalContext: number
+    }
   | {kind: 'divided'; divisors: readonly number[]}
   | {kind: 'llama3'; factor: number; lowFactor: number; highFactor: number; originalContext: number}
   | {

@@ -8,6 +8,7 @@ export {isAbsent, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.j
 export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'
 export type {FloatDtype} from './dtype.js'
 export {foreignFormat} from './foreign-format.js'
+export {type FusedMatrix, withParts, withPartsUpdated} from './fused.js'
 export {ggufModelName, ggufModels, ggufParts, isGgufName} from './gguf/gguf-file.js'
 export {chatmlFormat, noFormat} from './handoff-file.js'
 export {cachedModels, cachedSnapshot, hubCacheFolder, isModelId, snapshotPlace} from './hub/cache-layout.js'

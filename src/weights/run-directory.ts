@@ -9,11 +9,13 @@ import {
   findAdapterWeights,
   headName,
   isHead,
+  type LoraDelta,
   readAdapter,
   readAdapterManifest,
 } from './adapter.js'
 import {type Declarations, generationFile, mergedDeclarations, readDeclarations, readFolder} from './declarations.js'
 import {foreignWeights, tokenizerMissing, weightsMissing} from './foreign-format.js'
+import {placeInFused} from './fused.js'
 import {ggufModelName, ggufModels, isGgufName, readGguf} from './gguf/gguf-file.js'
 import {readPromptFormat} from './handoff-file.js'
 import {hubCacheFolder, snapshotPlace} from './hub/cache-layout.js'
@@ -274,7 +276,11 @@ async function findVariant(
  */
 function isMerged({file, deltas}: Adapter, overlay: TensorMap | undefined): boolean {
   if (overlay === undefined) return false
-  const missing = deltas.find(({target}) => !overlay.has(target) && !(isHead(target) && overlay.has(headName)))
+  const isInside = ({target, b}: LoraDelta) =>
+    overlay.has(target) ||
+    (isHead(target) && overlay.has(headName)) ||
+    placeInFused(target, b.shape[0] ?? 0, overlay) !== undefined
+  const missing = deltas.find((delta) => !isInside(delta))
   if (missing !== undefined) throw new SvcError('adapter_ambiguous', {adapter: file, tensor: missing.target})
   return true
 }

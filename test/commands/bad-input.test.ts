@@ -148,10 +148,10 @@ const models: Record<string, BadInput> = {
     message: /"mamba"/,
   },
   'an unknown rope scaling': {
-    files: config({rope_scaling: {rope_type: 'dynamic', factor: 4}}),
+    files: config({rope_scaling: {rope_type: 'ntk', factor: 4}}),
     code: 'model_config_unsupported',
     exit: 1,
-    message: /rope_type to "dynamic"/,
+    message: /rope_type to "ntk"/,
   },
   'an unsupported activation': {
     files: config({hidden_act: 'relu'}),

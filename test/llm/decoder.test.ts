@@ -134,6 +134,7 @@ const models: Record<string, Partial<TinyModel>> = {
     },
     seed: 13,
   },
+  'a rope with dynamic scaling': {contextLength: 128, ropeScaling: {rope_type: 'dynamic', factor: 4}, seed: 15},
   'a rope scaled by YaRN': {
     family: 'qwen2',
     ropeScaling: {rope_type: 'yarn', factor: 4, original_max_position_embeddings: 64},
@@ -202,6 +203,10 @@ const adapters: Record<string, [Partial<TinyModel>, Partial<TinyAdapter>]> = {
     {form: 'peft', rank: 16},
   ],
   'Mistral, rank-stabilised PEFT': [{family: 'mistral', window: 60, seed: 24}, {form: 'peft-rs'}],
+  'parts of fused projections': [
+    {family: 'phi3', seed: 26},
+    {form: 'peft', parts: true},
+  ],
   'layers without the head': [{seed: 25}, {head: false}],
 }
 

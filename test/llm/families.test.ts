@@ -3,6 +3,7 @@ import {describe, it} from 'node:test'
 import type {SvcError} from '../../src/errors/index.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {rotaryFrequencies} from '../../src/llm/rope.js'
+import type {RopeScaling, RopeSpec} from '../../src/llm/spec.js'
 import {tinyConfig, tinyModel} from '../support/tiny-model.js'
 
 const read = (changes: object, tensors: readonly string[] = ['lm_head.weight'], ignored: readonly string[] = []) =>
@@ -24,6 +25,11 @@ const gemma3 = {
   ...{rope_scaling: null, sliding_window: 512, sliding_window_pattern: 6, torch_dtype: 'bfloat16'},
 }
 
+const ropeOf = (theta: number, dims: number, scaling: RopeScaling): RopeSpec => ({
+  ...{theta, dims, scaling},
+  queryGrowth: undefined,
+})
+
 const windows = (changes: object) => read(changes).layers.map(({attention}) => attention.window)
 
 describe('readDecoderSpec', () => {
@@ -38,7 +44,7 @@ describe('readDecoderSpec', () => {
     })
     const {attention} = layers[0] ?? {}
     assert.deepEqual([attention?.kvHeads, attention?.headDim, contextLength, normEps], [4, 12, 2048, 1e-6])
-    assert.deepEqual(attention?.rope, {theta: 10_000, dims: 12, scaling: {kind: 'none'}})
+    assert.deepEqual(attention?.rope, ropeOf(10_000, 12, {kind: 'none'}))
   })
 
   const windowed: readonly [string, object, (number | undefined)[]][] = [
@@ -89,7 +95,7 @@ describe('readDecoderSpec', () => {
       () => readDecoderSpec({model_type: 'mistral3', text_config: inner}, 'config.json', (name) => name === 'text.tok'),
       {
         code: 'model_family_unknown',
-        message: /type "mistral3", which is not supported; supported types: llama, mistral, qwen2/,
+        message: /type "mistral3", which is not supported; supported types: llama, mistral, ministral3, qwen2/,
       },
     )
   })
@@ -99,7 +105,7 @@ describe('readDecoderSpec', () => {
     [{hidden_act: 'gelu_new'}, /hidden_act to "gelu_new"/],
     [{mlp_bias: true}, /mlp_bias to true/],
     [{partial_rotary_factor: 0.5}, /partial_rotary_factor to 0\.5/],
-    [{rope_scaling: {type: 'dynamic', factor: 2}}, /rope_type to "dynamic"/],
+    [{rope_scaling: {type: 'ntk', factor: 2}}, /rope_type to "ntk"/],
     [{rope_scaling: {rope_type: 'linear', factor: 2, extra: 1}}, /extra to 1/],
     [{quantization_config: {bits: 4}}, /quantization_config/],
     [{num_nextn_predict_layers: 1}, /num_nextn_predict_layers to 1/],
@@ -111,7 +117,7 @@ describe('readDecoderSpec', () => {
     [{layer_types: ['full_attention', 'sliding_attention']}, /layer_types to "sliding_attention"/],
     [{model_type: 'mistral', sliding_window: 8, layer_types: ['full_attention']}, /layer_types to "full_attention"/],
     [{pruned_heads: {1: [0]}}, /pruned_heads/],
-    [{model_type: 'gpt2'}, /"gpt2", which is not supported; supported types: llama, mistral, qwen2, qwen3/],
+    [{model_type: 'gpt2'}, /"gpt2", which is not supported; supported types: llama, mistral, ministral3, qwen2, qwen3/],
     [{model_type: undefined}, /"\(none\)", which is not supported; supported types: llama/],
   ]
   for (const [changes, message] of rejected)
@@ -191,6 +197,67 @@ describe('readDecoderSpec', () => {
     )
   })
 
+  it('extends the context by the factor of dynamic scaling', () => {
+    const {contextLength} = read({rope_scaling: {type: 'dynamic', factor: 2.5}})
+    assert.equal(contextLength, 2560)
+  })
+
+  it('reads the layers of SmolLM3 without positions', () => {
+    const unpositioned = (changes: object) =>
+      read({model_type: 'smollm3', num_hidden_layers: 8, ...changes}).layers.flatMap(({attention: {rope}}, i) =>
+        rope === undefined ? [i] : [],
+      )
+    assert.deepEqual(unpositioned({}), [3, 7])
+    assert.deepEqual(unpositioned({no_rope_layer_interval: 3}), [2, 5])
+    assert.deepEqual(unpositioned({no_rope_layers: [1, 0, 1, 1, 1, 1, 1, 0]}), [1, 7])
+  })
+
+  it('reads Ministral 3, whose queries grow', () => {
+    const rope_parameters = {
+      ...{type: 'yarn', rope_type: 'yarn', rope_theta: 1e6, factor: 16, original_max_position_embeddings: 16_384},
+      ...{max_position_embeddings: 262_144, beta_fast: 32, beta_slow: 1, mscale: 1, mscale_all_dim: 1},
+      llama_4_scaling_beta: 0.1,
+    }
+    const changes = {rope_theta: undefined, rope_scaling: undefined, rope_parameters, sliding_window: null}
+    const [layer] = read({...changes, model_type: 'ministral3'}).layers
+    const {queryGrowth, scaling} = layer?.attention.rope ?? {}
+    assert.deepEqual(queryGrowth, {beta: 0.1, originalContext: 16_384})
+    assert.equal(scaling?.kind === 'yarn' ? scaling.attentionFactor : undefined, 1)
+    assert.throws(() => read(changes), {message: /rope_parameters\.(mscale|max_position|llama_4)/})
+  })
+
+  it('reads Phi-4-mini, with LongRoPE of three quarters of each head', () => {
+    const factors = (value: number) => Array.from({length: 6}, () => value)
+    const rope = {type: 'longrope', short_factor: factors(1), long_factor: factors(4)}
+    const phi = {
+      ...{model_type: 'phi3', max_position_embeddings: 131_072, original_max_position_embeddings: 4096},
+      ...{partial_rotary_factor: 0.75, rope_scaling: rope, rope_theta: 10_000, sliding_window: 262_144},
+      ...{full_attn_mod: 1, interpolate_factor: 1, lm_head_bias: false, embd_pdrop: 0, resid_pdrop: 0},
+    }
+    const spec = read(phi)
+    const {dims, scaling} = spec.layers[0]?.attention.rope ?? {}
+    assert.deepEqual([dims, scaling?.kind], [12, 'longrope'])
+    assert.equal(
+      scaling?.kind === 'longrope' ? scaling.attentionFactor : 0,
+      Math.sqrt(1 + Math.log(32) / Math.log(4096)),
+    )
+    const [qkv, gateUp] = spec.fused
+    assert.equal(qkv?.name, 'model.layers.0.self_attn.qkv_proj.weight')
+    assert.deepEqual(
+      [qkv, gateUp].map((matrix) => matrix?.parts.map(({rows}) => rows)),
+      [
+        [64, 32, 32],
+        [80, 80],
+      ],
+    )
+    assert.deepEqual(read({...phi, rope_scaling: {...rope, type: 'su'}}), spec)
+    const newer = {...phi, rope_theta: undefined, rope_scaling: undefined, partial_rotary_factor: undefined}
+    const parameters = {...rope, rope_type: 'longrope', rope_theta: 10_000, partial_rotary_factor: 0.75}
+    assert.deepEqual(read({...newer, rope_parameters: parameters}), spec)
+    assert.throws(() => read({...phi, partial_rotary_factor: 1}), {message: /has 6 divisors, but 8 pairs/})
+    assert.throws(() => read({...phi, partial_rotary_factor: 0.7}), {message: /is not a number of pairs/})
+  })
+
   it('names the nearest family of an unknown one', () => {
     for (const [type, nearest] of [
       ['gemma', 'gemma2'],
@@ -254,12 +321,12 @@ describe('readDecoderSpec', () => {
       read({rope_theta: undefined, rope_scaling: undefined, ...changes}).layers[0]?.attention.rope
     const old = rope({rope_theta: 5e5, rope_scaling: {type: 'linear', factor: 4}})
     assert.deepEqual(old, rope({rope_parameters: {rope_type: 'linear', factor: 4, rope_theta: 5e5}}))
-    assert.deepEqual(old, {theta: 5e5, dims: 16, scaling: {kind: 'linear', factor: 4}})
+    assert.deepEqual(old, ropeOf(5e5, 16, {kind: 'linear', factor: 4}))
   })
 })
 
 describe('rotary frequencies', () => {
-  const plain = rotaryFrequencies({theta: 10_000, dims: 8, scaling: {kind: 'none'}}).frequencies
+  const plain = rotaryFrequencies(ropeOf(10_000, 8, {kind: 'none'}), 1024).frequencies
 
   it('fall from 1 by powers of theta', () =>
     assert.deepEqual(
@@ -269,8 +336,8 @@ describe('rotary frequencies', () => {
 
   it('keep short wavelengths and scale long ones in Llama 3.1', () => {
     const scaling = {kind: 'llama3', factor: 8, lowFactor: 1, highFactor: 4, originalContext: 8192} as const
-    const {frequencies} = rotaryFrequencies({theta: 500_000, dims: 128, scaling})
-    const base = rotaryFrequencies({theta: 500_000, dims: 128, scaling: {kind: 'none'}}).frequencies
+    const {frequencies} = rotaryFrequencies(ropeOf(500_000, 128, scaling), 1024)
+    const base = rotaryFrequencies(ropeOf(500_000, 128, {kind: 'none'}), 1024).frequencies
     assert.equal(frequencies[0], base[0])
     assert.equal(frequencies[63], (base[63] as number) / 8)
     assert.ok(frequencies.every((f, i) => f <= (base[i] as number) && f >= (base[i] as number) / 8))
@@ -300,8 +367,8 @@ describe('rotary frequencies', () => {
       originalContext: 32_768,
       truncate: true,
     } as const
-    const {frequencies, magnitude} = rotaryFrequencies({theta: 1_000_000, dims: 128, scaling})
-    const base = rotaryFrequencies({theta: 1_000_000, dims: 128, scaling: {kind: 'none'}}).frequencies
+    const {frequencies, magnitude} = rotaryFrequencies(ropeOf(1_000_000, 128, scaling), 1024)
+    const base = rotaryFrequencies(ropeOf(1_000_000, 128, {kind: 'none'}), 1024).frequencies
     assert.equal(magnitude, 1.1386)
     const scales = frequencies.map((f, i) => f / (base[i] as number))
     assert.deepEqual([scales[0], scales[63]], [1, 0.25])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {rotaryFrequencies, yarnMagnitude} from '../../src/llm/rope.js'
-import type {RopeScaling} from '../../src/llm/spec.js'
+import type {RopeScaling, RopeSpec} from '../../src/llm/spec.js'
 
 /** With this base, a head of 8 has the frequencies 1, 0.1, 0.01 and 0.001, so the results can be calculated by hand. */
 const theta = 10_000
@@ -18,7 +18,10 @@ function assertClose(actual: readonly number[], expected: readonly number[]): vo
   }
 }
 
-const scaled = (scaling: RopeScaling) => rotaryFrequencies({theta, dims: headDim, scaling})
+const frequenciesOf = (rope: Omit<RopeSpec, 'queryGrowth'>) =>
+  rotaryFrequencies({...rope, queryGrowth: undefined}, 1024)
+
+const scaled = (scaling: RopeScaling) => frequenciesOf({theta, dims: headDim, scaling})
 const llama3 = (changes: {lowFactor?: number; highFactor?: number} = {}): RopeScaling => ({
   kind: 'llama3',
   factor: 8,
@@ -37,6 +40,12 @@ const yarn = (changes: Partial<Extract<RopeScaling, {kind: 'yarn'}>> = {}): Rope
   truncate: true,
   ...changes,
 })
+
+const longrope = (originalContext: number): RopeScaling => ({
+  ...{kind: 'longrope', short: [1, 2, 2, 2], long: [1, 4, 4, 4], attentionFactor: 1},
+  originalContext,
+})
+const dynamicFrequencies = [0, 1, 2, 3].map((pair) => (theta * 3 ** (8 / 6)) ** (-pair / 4))
 
 const vectors: readonly [string, RopeScaling, number[]][] = [
   ['none: powers of the base', {kind: 'none'}, [1, 0.1, 0.01, 0.001]],
@@ -75,6 +84,11 @@ const vectors: readonly [string, RopeScaling, number[]][] = [
     yarn({betaFast: 10, betaSlow: 10, truncate: false, originalContext: thousandTurns}),
     [1, 0.1, 0.01, 0.000_25],
   ],
+  ['longrope in its original context', longrope(1024), [1, 0.05, 0.005, 0.0005]],
+  ['longrope in a longer context', longrope(1023), [1, 0.025, 0.002_5, 0.000_25]],
+  // Twice the original context: the base is (2 * 2 - 1)^(8/6) times as large.
+  ['dynamic in a longer context', {kind: 'dynamic', factor: 2, originalContext: 512}, dynamicFrequencies],
+  ['dynamic in its original context', {kind: 'dynamic', factor: 2, originalContext: 1024}, [1, 0.1, 0.01, 0.001]],
   ['yarn with a factor of 1', yarn({factor: 1}), [1, 0.1, 0.01, 0.001]],
 ]
 
@@ -84,7 +98,7 @@ describe('rotaryFrequencies with a head of 8', () => {
 
   it('returns one frequency per pair of dimensions', () => {
     for (const size of [2, 64, 128])
-      assert.equal(rotaryFrequencies({theta, dims: size, scaling: {kind: 'none'}}).frequencies.length, size / 2)
+      assert.equal(frequenciesOf({theta, dims: size, scaling: {kind: 'none'}}).frequencies.length, size / 2)
   })
 
   it('returns a magnitude of 1, or the attention factor of YaRN', () => {
@@ -108,7 +122,7 @@ describe('rotaryFrequencies of Llama 3.1', () => {
 
   it('match the release in each of the three ranges', () => {
     const scaling: RopeScaling = {kind: 'llama3', factor: 8, lowFactor: 1, highFactor: 4, originalContext: 8192}
-    const {frequencies} = rotaryFrequencies({theta: 500_000, dims: 128, scaling})
+    const {frequencies} = frequenciesOf({theta: 500_000, dims: 128, scaling})
     const plain = Array.from({length: 64}, (_, pair) => 1 / 500_000 ** (pair / 64))
     assertClose(frequencies, plain.map(released))
     const ratios = frequencies.map((frequency, pair) => frequency / (plain[pair] as number))

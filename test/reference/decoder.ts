@@ -46,7 +46,7 @@ export class ReferenceDecoder {
   logits(tokens: readonly number[]): Float32Array[] {
     const {hiddenSize, layers, vocabSize, tied} = this.#model
     const embedding = this.#weight('model.embed_tokens.weight')
-    const scale = isGemma(this.#model) ? Math.sqrt(hiddenSize) : 1
+    const scale = isGemma(this.#model) ? Math.sqrt(hiddenSize) : this.#number('embedding_multiplier', 1)
     let hidden: readonly Float32Array[] = tokens.map((token) =>
       embedding.slice(token * hiddenSize, (token + 1) * hiddenSize).map((value) => value * scale),
     )
@@ -58,7 +58,8 @@ export class ReferenceDecoder {
     const head = tied ? 'model.embed_tokens.weight' : 'lm_head.weight'
     const cap = this.#number('final_logit_softcapping', 0)
     return hidden.map((x) => {
-      const logits = this.#linear(head, this.#norm(x, 'model.norm.weight'), vocabSize, 'lm_head')
+      const products = this.#linear(head, this.#norm(x, 'model.norm.weight'), vocabSize, 'lm_head')
+      const logits = products.map((value) => value / this.#number('logits_scaling', 1))
       return cap === 0 ? logits : logits.map((value) => cap * Math.tanh(value / cap))
     })
   }
@@ -71,15 +72,23 @@ export class ReferenceDecoder {
   ): Float32Array[] {
     const normed = (x: Float32Array, name: string | undefined) => (name === undefined ? x : this.#norm(x, name))
     const added = part(hidden.map((x) => normed(x, before)))
-    return hidden.map((x, i) => add(x, normed(added[i] as Float32Array, after)))
+    const multiplier = this.#number('residual_multiplier', 1)
+    return hidden.map((x, i) =>
+      add(
+        x,
+        normed(added[i] as Float32Array, after).map((value) => multiplier * value),
+      ),
+    )
   }
 
-  #attentionNorms(prefix: string): readonly [string, string | undefined] {
+  #attentionNorms(prefix: string): readonly [string | undefined, string | undefined] {
+    if (this.#model.family === 'olmo2') return [undefined, `${prefix}.post_attention_layernorm.weight`]
     const after = isGemma(this.#model) ? `${prefix}.post_attention_layernorm.weight` : undefined
     return [`${prefix}.input_layernorm.weight`, after]
   }
 
-  #mlpNorms(prefix: string): readonly [string, string | undefined] {
+  #mlpNorms(prefix: string): readonly [string | undefined, string | undefined] {
+    if (this.#model.family === 'olmo2') return [undefined, `${prefix}.post_feedforward_layernorm.weight`]
     if (!isGemma(this.#model)) return [`${prefix}.post_attention_layernorm.weight`, undefined]
     return [`${prefix}.pre_feedforward_layernorm.weight`, `${prefix}.post_feedforward_layernorm.weight`]
   }
@@ -105,23 +114,28 @@ export class ReferenceDecoder {
     const {heads, kvHeads, headDim, hiddenSize, family} = this.#model
     const reach = this.#reach(layer)
     const isLocal = family === 'gemma3_text' && reach < Number.POSITIVE_INFINITY
-    const scale = 1 / Math.sqrt(isGemma(this.#model) ? this.#number('query_pre_attn_scalar') : headDim)
+    const square = isGemma(this.#model) ? this.#number('query_pre_attn_scalar') : headDim
+    const scale = this.#number('attention_multiplier', 1 / Math.sqrt(square))
     const cap = this.#number('attn_logit_softcapping', 0)
     const limit = (score: number) => (cap === 0 ? score : cap * Math.tanh(score / cap))
+    const firstHead = {q: 0, k: heads, v: heads + kvHeads}
     const project = (name: 'q' | 'k' | 'v', count: number, x: Float32Array) => {
-      const y = this.#linear(`${prefix}.self_attn.${name}_proj.weight`, x, count * headDim)
+      const fused = {name: `${prefix}.self_attn.qkv_proj.weight`, first: firstHead[name] * headDim}
+      const y = this.#part(`${prefix}.self_attn.${name}_proj.weight`, x, count * headDim, fused)
       return biasesOf(this.#model).includes(name) ? add(y, this.#weight(`${prefix}.self_attn.${name}_proj.bias`)) : y
     }
     const local = {ropeTheta: this.#number('rope_local_base_freq', 0), ropeScaling: null}
     const frequencies = scaledFrequencies({...this.#model, ...(isLocal ? local : {})})
     const rotated = (name: 'q' | 'k', x: Float32Array, position: number) => {
+      if (family === 'olmo2') x.set(this.#norm(x, `${prefix}.self_attn.${name}_norm.weight`))
       for (let start = 0; start < x.length; start += headDim) {
         const head = x.subarray(start, start + headDim)
         if (family === 'qwen3' || family === 'gemma3_text')
           head.set(this.#norm(head, `${prefix}.self_attn.${name}_norm.weight`))
-        this.#rope(head, position, frequencies)
+        const turned = head.subarray(0, 2 * frequencies.angles.length)
+        if (family !== 'smollm3' || (layer + 1) % 4 !== 0) this.#rope(turned, position, frequencies)
       }
-      return x
+      return name === 'q' ? x.map((value) => value * this.#growth(position)) : x
     }
     const keys = inputs.map((x, position) => rotated('k', project('k', kvHeads, x), position))
     const values = inputs.map((x) => project('v', kvHeads, x))
@@ -145,22 +159,45 @@ export class ReferenceDecoder {
     })
   }
 
+  /** The factor of a query. Source: the Llama 4 release. */
+  #growth(position: number): number {
+    const {ropeScaling} = this.#model
+    const beta = Number(ropeScaling?.llama_4_scaling_beta ?? 0)
+    if (beta === 0) return 1
+    return 1 + beta * Math.log(1 + Math.floor(position / Number(ropeScaling?.original_max_position_embeddings)))
+  }
+
   #mlp(prefix: string, x: Float32Array): Float32Array {
     const {intermediateSize, hiddenSize} = this.#model
-    const gate = this.#linear(`${prefix}.mlp.gate_proj.weight`, x, intermediateSize)
-    const up = this.#linear(`${prefix}.mlp.up_proj.weight`, x, intermediateSize)
+    const half = (name: string, first: number) =>
+      this.#part(`${prefix}.mlp.${name}_proj.weight`, x, intermediateSize, {
+        name: `${prefix}.mlp.gate_up_proj.weight`,
+        first,
+      })
+    const [gate, up] = [half('gate', 0), half('up', intermediateSize)]
     const silu = (value: number) => value / (1 + Math.exp(-value))
     const activation = isGemma(this.#model) ? geluByTanh : silu
     const activated = gate.map((value, i) => activation(value) * (up[i] as number))
     return this.#linear(`${prefix}.mlp.down_proj.weight`, activated, hiddenSize)
   }
 
+  /** Some rows of a product: of a matrix of their own, or of a fused one, from `first` on. */
+  #part(name: string, x: Float32Array, rows: number, fused: {name: string; first: number}): Float32Array {
+    const weight = this.#weights.get(fused.name)
+    if (weight === undefined) return this.#linear(name, x, rows)
+    const all = this.#linear(fused.name, x, weight.length / x.length)
+    return this.#changed(all.slice(fused.first, fused.first + rows), x, name)
+  }
+
   /** W x + scale * B A x; `deltaName` where the change goes by another name than the weight. */
   #linear(name: string, x: Float32Array, rows: number, deltaName = name): Float32Array {
-    const y = multiply(this.#weight(name), x, rows)
+    return this.#changed(multiply(this.#weight(name), x, rows), x, deltaName)
+  }
+
+  #changed(y: Float32Array, x: Float32Array, deltaName: string): Float32Array {
     const delta = this.#deltas.get(deltaName)
     if (delta === undefined) return y
-    const change = multiply(delta.b, multiply(delta.a, x, delta.rank), rows)
+    const change = multiply(delta.b, multiply(delta.a, x, delta.rank), y.length)
     return y.map((value, i) => value + delta.scale * (change[i] as number))
   }
 
@@ -185,10 +222,17 @@ export interface Frequencies {
 }
 
 /** Written after `modeling_rope_utils.py` of transformers. */
-function scaledFrequencies({ropeTheta, ropeScaling, headDim, contextLength}: TinyModel): Frequencies {
+function scaledFrequencies({ropeTheta, ropeScaling, headDim: whole, contextLength, config}: TinyModel): Frequencies {
+  const headDim = whole * Number(config.partial_rotary_factor ?? 1)
   const inverse = Array.from({length: headDim / 2}, (_, j) => 1 / ropeTheta ** ((2 * j) / headDim))
   if (ropeScaling === null) return {angles: inverse, magnitude: 1}
   const value = (key: string, fallback?: number) => Number(ropeScaling[key] ?? fallback)
+  if (ropeScaling.rope_type === 'longrope') {
+    const trained = Number(config.original_max_position_embeddings)
+    const divisors = ropeScaling[contextLength > trained ? 'long_factor' : 'short_factor'] as readonly number[]
+    const magnitude = Math.sqrt(1 + Math.log(contextLength / trained) / Math.log(trained))
+    return {angles: inverse.map((f, j) => f / (divisors[j] as number)), magnitude}
+  }
   const factor = value('factor')
   const original = value('original_max_position_embeddings', contextLength)
   if (ropeScaling.rope_type === 'linear') return {angles: inverse.map((f) => f / factor), magnitude: 1}
@@ -203,6 +247,12 @@ function scaledFrequencies({ropeTheta, ropeScaling, headDim, contextLength}: Tin
     })
     return {angles, magnitude: 1}
   }
+  if (ropeScaling.rope_type === 'dynamic') {
+    // The length of a sequence is that of the context, so that keys do not depend on later tokens.
+    const length = Math.max(contextLength * factor, original)
+    const base = ropeTheta * ((factor * length) / original - (factor - 1)) ** (headDim / (headDim - 2))
+    return {angles: inverse.map((_, j) => 1 / base ** ((2 * j) / headDim)), magnitude: 1}
+  }
   const correction = (rotations: number) =>
     (headDim * Math.log(original / (rotations * 2 * Math.PI))) / (2 * Math.log(ropeTheta))
   const low = Math.max(Math.floor(correction(value('beta_fast', 32))), 0)
@@ -212,7 +262,10 @@ function scaledFrequencies({ropeTheta, ropeScaling, headDim, contextLength}: Tin
     const extrapolation = 1 - ramp
     return (frequency / factor) * (1 - extrapolation) + frequency * extrapolation
   })
-  return {angles, magnitude: value('attention_factor', 0.1 * Math.log(factor) + 1)}
+  const weighted = (weight: number) => 0.1 * weight * Math.log(factor) + 1
+  const isWeighted = 'mscale' in ropeScaling
+  const quotient = isWeighted ? weighted(value('mscale')) / weighted(value('mscale_all_dim')) : weighted(1)
+  return {angles, magnitude: value('attention_factor', quotient)}
 }
 
 /** Turns one head's vector, in place, by its position. */

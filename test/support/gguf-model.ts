@@ -35,6 +35,8 @@ interface Written {
   /** Its name there, if another one. */
   name?: string
   parts?: Readonly<Record<string, string>>
+  /** Whether the rows of queries and keys alternate between the halves of their heads. */
+  alternates?: boolean
   /** Added to the weights of norms. */
   normOffset?: number
   /** Its own metadata, and the keys of the configuration: integers and flags, and floats. */
@@ -45,6 +47,7 @@ interface Written {
 const gemma: Written = {parts: postNorms, normOffset: 1}
 
 const families: Readonly<Record<string, Written>> = {
+  llama: {alternates: true},
   gemma2: {
     ...gemma,
     keys: {'attention.sliding_window': 'sliding_window'},
@@ -58,6 +61,25 @@ const families: Readonly<Record<string, Written>> = {
     name: 'gemma3',
     keys: {'attention.sliding_window': 'sliding_window', 'attention.sliding_window_pattern': 'sliding_window_pattern'},
   },
+  smollm3: {alternates: true},
+  olmo2: {parts: postNorms},
+  granite: {
+    alternates: true,
+    floats: {
+      embedding_scale: 'embedding_multiplier',
+      residual_scale: 'residual_multiplier',
+      logit_scale: 'logits_scaling',
+      'attention.scale': 'attention_multiplier',
+    },
+  },
+  phi3: {
+    parts: {'self_attn.qkv_proj': 'attn_qkv', 'mlp.gate_up_proj': 'ffn_up'},
+    keys: {
+      'attention.sliding_window': 'sliding_window',
+      'rope.scaling.original_context_length': 'original_max_position_embeddings',
+    },
+  },
+  ministral3: {name: 'mistral3', alternates: true},
 }
 
 const writtenAs = (family: unknown): Written => families[String(family)] ?? {}
@@ -189,14 +211,21 @@ export async function ggufOf(
   for (const [name, entry] of tensors) {
     const {shape} = entry
     const values = await readTensorFloat32(entry)
-    if (config.model_type === 'llama' && /self_attn\.[qk]_proj/.test(name)) alternate(values, headDim, shape[1] ?? 1)
-    const {normOffset = 0} = writtenAs(config.model_type)
+    const {alternates = false, normOffset = 0} = writtenAs(config.model_type)
+    if (alternates && /self_attn\.[qk]_proj/.test(name)) alternate(values, headDim, shape[1] ?? 1)
     if (/norm\.weight$/.test(name)) for (const [i, value] of values.entries()) values[i] = value + normOffset
     const wanted: GgufType = ggufTypes[/embed_tokens|lm_head/.test(name) ? outer : type]
     const isWhole = (shape[1] ?? 0) % wanted.weights === 0
     const {number, write} = shape.length === 1 ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
     written.push({name: ggufName(name, config.model_type), type: number, shape, data: write(values)})
   }
+  for (const [kind, divisors] of Object.entries(divisorsOf(config)))
+    written.push({
+      name: `rope_factors_${kind}.weight`,
+      type: ggufTypes.F32.number,
+      shape: [divisors.length],
+      data: ggufTypes.F32.write(Float32Array.from(divisors)),
+    })
   return ggufFile(
     {...(await metadataOf(folder, config, headDim)), ...metadata},
     written.filter(({name}) => keep(name)),
@@ -258,10 +287,14 @@ async function metadataOf(
     [key('attention.key_length')]: {u32: headDim},
     [key('attention.value_length')]: {u32: headDim},
     [key('attention.layer_norm_rms_epsilon')]: {f32: Number(config.rms_norm_eps)},
-    [key('rope.dimension_count')]: {u32: headDim},
+    [key('rope.dimension_count')]: {u32: headDim * Number(config.partial_rotary_factor ?? 1)},
     [key('rope.freq_base')]: {f32: Number(config.rope_theta)},
     ...Object.fromEntries(Object.entries(scalingOf(config.rope_scaling)).map(([name, value]) => [key(name), value])),
-    ...Object.fromEntries(Object.entries(keys).map(([name, from]) => [key(name), entryOf(config[from])])),
+    ...Object.fromEntries(
+      Object.entries(keys).flatMap(([name, from]) =>
+        config[from] == null ? [] : [[key(name), entryOf(config[from])]],
+      ),
+    ),
     ...Object.fromEntries(Object.entries(floats).map(([name, from]) => [key(name), {f32: Number(config[from])}])),
     'tokenizer.ggml.model': {text: isPieces ? 'llama' : 'gpt2'},
     ...(isPieces ? {} : {'tokenizer.ggml.pre': {text: 'qwen2'}}),
@@ -278,11 +311,28 @@ async function metadataOf(
   }
 }
 
-/** The linear scaling of a rotary embedding. */
+/** The divisors of LongRoPE. */
+function divisorsOf({rope_scaling: scaling}: Readonly<Record<string, unknown>>): Record<string, readonly number[]> {
+  const {short_factor: short, long_factor: long} = (scaling ?? {}) as Readonly<Record<string, readonly number[]>>
+  return short === undefined || long === undefined ? {} : {short, long}
+}
+
+/** The scaling of a rotary embedding: linear, or YaRN. */
 function scalingOf(scaling: unknown): Record<string, GgufEntry> {
-  const {rope_type: type, factor} = (scaling ?? {}) as Readonly<Record<string, unknown>>
-  if (type !== 'linear') return {}
-  return {'rope.scaling.type': {text: type}, 'rope.scaling.factor': {f32: Number(factor)}}
+  const values = (scaling ?? {}) as Readonly<Record<string, unknown>>
+  const {rope_type: type, factor, original_max_position_embeddings: original} = values
+  const magnitude = values.attention_factor
+  if (type === 'longrope') return magnitude === undefined ? {} : {'rope.scaling.attn_factor': {f32: Number(magnitude)}}
+  if (type !== 'linear' && type !== 'yarn') return {}
+  return {
+    'rope.scaling.type': {text: type},
+    'rope.scaling.factor': {f32: Number(factor)},
+    ...(original === undefined ? {} : {'rope.scaling.original_context_length': {u32: Number(original)}}),
+    ...('mscale_all_dim' in values ? {'rope.scaling.yarn_log_multiplier': {f32: Number(values.mscale_all_dim)}} : {}),
+    ...('llama_4_scaling_beta' in values
+      ? {'attention.temperature_scale': {f32: Number(values.llama_4_scaling_beta)}}
+      : {}),
+  }
 }
 
 const entryOf = (value: unknown): GgufEntry => (typeof value === 'boolean' ? {flag: value} : {u32: Number(value)})

@@ -6,6 +6,7 @@ import {inByteAlphabet} from '../../src/text/vocabulary.js'
 import {type GgufEntry, ggufFile} from './gguf-file.js'
 import {type GgufTypeName, ggufTypes, writeGguf} from './gguf-model.js'
 import {projectFile} from './project.js'
+import {growingQueries, longRope} from './tiny-families.js'
 import {type TinyModel, writeTinyModel} from './tiny-model.js'
 
 /** A model whose predictions are compared with those of llama.cpp. */
@@ -13,13 +14,12 @@ export interface PeerModel {
   name: string
   type: GgufTypeName
   model: Partial<TinyModel>
-  /**
-   * Largest difference of the margins, where both compute with 32-bit floats. llama.cpp has GELU in a table of 16-bit
-   * floats.
-   */
+  /** Largest difference of the margins, where both compute with 32-bit floats. */
   tolerance?: number
 }
 
+/** Differences of logits of up to 6, by rounding; and with the table of 16-bit floats that llama.cpp has for GELU. */
+const [exact, geluTable] = [3e-4, 5e-3]
 const square = {hiddenSize: 256, intermediateSize: 256, heads: 8, kvHeads: 4, headDim: 32}
 const small = {hiddenSize: 64, intermediateSize: 96, kvHeads: 2, headDim: 16, layers: 4, tied: true}
 
@@ -34,7 +34,7 @@ export const peerModels: readonly PeerModel[] = [
   {name: 'qwen3 Q8_0', type: 'Q8_0', model: {family: 'qwen3', ...square}},
   ...(
     [
-      [{family: 'gemma2', window: 30, config: {query_pre_attn_scalar: 16}}, 5e-3],
+      [{family: 'gemma2', window: 30, config: {query_pre_attn_scalar: 16}}, geluTable],
       [
         {
           family: 'gemma3_text',
@@ -43,7 +43,19 @@ export const peerModels: readonly PeerModel[] = [
           ropeScaling: {rope_type: 'linear', factor: 8},
           config: {query_pre_attn_scalar: 16, rope_local_base_freq: 10_000},
         },
-        5e-3,
+        geluTable,
+      ],
+      [{family: 'smollm3'}, exact],
+      [{family: 'olmo2', tied: false}, exact],
+      [{family: 'granite'}, exact],
+      [{family: 'ministral3', ropeScaling: growingQueries}, exact],
+      [
+        {
+          family: 'phi3',
+          ropeScaling: {...longRope, attention_factor: 1.25},
+          config: {original_max_position_embeddings: 64, partial_rotary_factor: 0.75},
+        },
+        exact,
       ],
     ] as const satisfies readonly [Partial<TinyModel>, number][]
   ).map(([model, tolerance]) => ({

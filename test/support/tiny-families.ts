@@ -2,6 +2,19 @@ import type {TinyModel} from './tiny-model.js'
 
 const single = {layout: 'single', layers: 3} as const
 
+/** As Ministral 3, with a short original context. */
+export const growingQueries = {
+  ...{rope_type: 'yarn', factor: 16, original_max_position_embeddings: 64, beta_fast: 32, beta_slow: 1},
+  ...{mscale: 1, mscale_all_dim: 1, llama_4_scaling_beta: 0.125},
+}
+
+/** Divisors for 12 of 16 elements of a head. */
+export const longRope = {
+  rope_type: 'longrope',
+  short_factor: [1, 1.25, 1.5, 2, 2.5, 3],
+  long_factor: [1, 1.5, 2, 4, 6, 8],
+}
+
 /**
  * A tiny model of each family, with what distinguishes it. Tests of logits, adapters, precision, merges, GGUF files and
  * equal bytes run over all of them.
@@ -20,4 +33,17 @@ export const tinyFamilies: Readonly<Record<string, Partial<TinyModel>>> = {
     ropeScaling: {rope_type: 'linear', factor: 8},
     seed: 16,
   },
+  'SmolLM3 without positions in its fourth layer': {...single, family: 'smollm3', tied: true, layers: 4, seed: 17},
+  'OLMo 2 with norms after each part': {...single, family: 'olmo2', seed: 18},
+  'Granite 3 with its factors': {...single, family: 'granite', tied: true, seed: 19},
+  'Phi-3 with fused projections and a window of 50': {...single, family: 'phi3', window: 50, seed: 21},
+  'Phi-4-mini with LongRoPE of a part of each head': {
+    ...single,
+    family: 'phi3',
+    tied: true,
+    ropeScaling: longRope,
+    config: {original_max_position_embeddings: 256, partial_rotary_factor: 0.75},
+    seed: 22,
+  },
+  'Ministral 3 with growing queries': {...single, family: 'ministral3', ropeScaling: growingQueries, seed: 20},
 }

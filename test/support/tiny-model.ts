@@ -1,7 +1,18 @@
 import {type FloatDtype, floatBytes, safetensorsFile} from './safetensors-file.js'
 import {writeFiles} from './temporary.js'
 
-export type TinyFamily = 'llama' | 'mistral' | 'qwen2' | 'qwen3' | 'gemma2' | 'gemma3_text'
+export type TinyFamily =
+  | 'llama'
+  | 'mistral'
+  | 'qwen2'
+  | 'qwen3'
+  | 'gemma2'
+  | 'gemma3_text'
+  | 'smollm3'
+  | 'olmo2'
+  | 'granite'
+  | 'ministral3'
+  | 'phi3'
 
 export interface TinyModel {
   family: TinyFamily
@@ -15,7 +26,7 @@ export interface TinyModel {
   contextLength: number
   ropeTheta: number
   /** `rope_scaling` of the configuration. */
-  ropeScaling: Readonly<Record<string, number | string>> | null
+  ropeScaling: Readonly<Record<string, number | string | readonly number[]>> | null
   /** Attention window, in positions. */
   window: number | null
   /** First layer with a window, for the families that configure it. */
@@ -57,10 +68,30 @@ export const biasesOf = ({family}: TinyModel): readonly ('q' | 'k' | 'v')[] =>
 export const isGemma = ({family}: Pick<TinyModel, 'family'>): boolean => family.startsWith('gemma')
 
 /** Small limits, so that the scores and the logits of a random model reach them. */
-const gemmaConfig: Readonly<Partial<Record<TinyFamily, object>>> = {
+const familyConfig: Readonly<Partial<Record<TinyFamily, object>>> = {
   gemma2: {query_pre_attn_scalar: 24, attn_logit_softcapping: 2, final_logit_softcapping: 5},
   gemma3_text: {query_pre_attn_scalar: 24, sliding_window_pattern: 2, rope_local_base_freq: 1000},
+  granite: {embedding_multiplier: 3, residual_multiplier: 0.5, logits_scaling: 4, attention_multiplier: 0.1875},
 }
+
+/** Names of the norms of a layer. */
+const layerNorms = ({family}: TinyModel): readonly string[] => {
+  if (family === 'olmo2') return ['post_attention_layernorm', 'post_feedforward_layernorm']
+  const llama = ['input_layernorm', 'post_attention_layernorm']
+  return family.startsWith('gemma') ? [...llama, 'pre_feedforward_layernorm', 'post_feedforward_layernorm'] : llama
+}
+
+/** Sizes of the norms of queries and keys. */
+function headNorms({family, heads, kvHeads, headDim}: TinyModel): readonly (readonly ['q' | 'k', number])[] {
+  const isWhole = family === 'olmo2'
+  if (!isWhole && family !== 'qwen3' && family !== 'gemma3_text') return []
+  return [
+    ['q', isWhole ? heads * headDim : headDim],
+    ['k', isWhole ? kvHeads * headDim : headDim],
+  ]
+}
+
+const windowed = /^(mistral|qwen|gemma|phi)/
 
 /** The `config.json` of a tiny model. */
 export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
@@ -80,11 +111,11 @@ export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
   tie_word_embeddings: model.tied,
   ...(isGemma(model) ? {hidden_activation: 'gelu_pytorch_tanh'} : {hidden_act: 'silu'}),
   torch_dtype: 'float32',
-  ...(model.family === 'llama' ? {} : {sliding_window: model.window}),
+  ...(windowed.test(model.family) ? {sliding_window: model.window} : {}),
   ...(model.family.startsWith('qwen')
     ? {use_sliding_window: model.window !== null, max_window_layers: model.firstWindowed}
     : {}),
-  ...gemmaConfig[model.family],
+  ...familyConfig[model.family],
   ...model.config,
 })
 
@@ -109,6 +140,8 @@ export interface TinyAdapter {
   form: 'v3' | 'v3-flat' | 'v2' | 'peft' | 'peft-rs'
   /** Whether tensor names of the two older formats end in `.weight`. */
   suffix: boolean
+  /** Whether the parts of fused projections are adapted. */
+  parts: boolean
   /** Whether the head is adapted too. */
   head: boolean
   /** Whether the up projection is zero, as at the start of training. */
@@ -116,22 +149,21 @@ export interface TinyAdapter {
   seed: number
 }
 
-export const tinyAdapter: TinyAdapter = {rank: 4, alpha: 8, form: 'v3', suffix: false, head: true, zero: false, seed: 9}
+export const tinyAdapter: TinyAdapter = {
+  ...{rank: 4, alpha: 8, form: 'v3', suffix: false},
+  ...{parts: false, head: true, zero: false, seed: 9},
+}
 
 /** Logical name, base tensor and shape `[out, in]` of each adapted weight of a tiny model. */
-function adapted(model: TinyModel, {head}: TinyAdapter): [logical: string, target: string, shape: readonly number[]][] {
-  const shapes = tensorShapes(model)
-  const layers = Array.from({length: model.layers}, (_, i) =>
-    Object.entries({
-      q: 'self_attn.q',
-      k: 'self_attn.k',
-      v: 'self_attn.v',
-      o: 'self_attn.o',
-      gate: 'mlp.gate',
-      up: 'mlp.up',
-      down: 'mlp.down',
-    }).map(([short, long]) => [`l${i}.${short}`, `model.layers.${i}.${long}_proj.weight`] as const),
-  ).flat()
+function adapted(
+  model: TinyModel,
+  {parts, head}: TinyAdapter,
+): [logical: string, target: string, shape: readonly number[]][] {
+  const shapes = tensorShapes(model, model.family === 'phi3' && !parts)
+  const layers = Object.keys(shapes).flatMap((target) => {
+    const [, layer, short] = /^model\.layers\.(\d+)\..+\.(\w+)_proj\.weight$/.exec(target) ?? []
+    return short === undefined ? [] : [[`l${layer}.${short}`, target] as const]
+  })
   const tail = head ? [['lm_head', 'model.embed_tokens.weight'] as const] : []
   return [...layers, ...tail].map(([logical, target]) => [logical, target, shapes[target] as readonly number[]])
 }
@@ -224,25 +256,27 @@ function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
   return {...files, 'model.safetensors.index.json': JSON.stringify({weight_map: Object.fromEntries(map)})}
 }
 
-function tensorShapes(model: TinyModel): Record<string, readonly number[]> {
+/** @param isFused whether the projections of Phi are fused */
+function tensorShapes(model: TinyModel, isFused = model.family === 'phi3'): Record<string, readonly number[]> {
   const {vocabSize, hiddenSize, intermediateSize, heads, kvHeads, headDim} = model
   const shapes: Record<string, readonly number[]> = {'model.embed_tokens.weight': [vocabSize, hiddenSize]}
   for (let i = 0; i < model.layers; i++) {
     const layer = `model.layers.${i}`
     for (const name of biasesOf(model))
       shapes[`${layer}.self_attn.${name}_proj.bias`] = [(name === 'q' ? heads : kvHeads) * headDim]
-    if (model.family === 'qwen3' || model.family === 'gemma3_text')
-      for (const name of ['q', 'k']) shapes[`${layer}.self_attn.${name}_norm.weight`] = [headDim]
-    shapes[`${layer}.input_layernorm.weight`] = [hiddenSize]
-    shapes[`${layer}.self_attn.q_proj.weight`] = [heads * headDim, hiddenSize]
-    shapes[`${layer}.self_attn.k_proj.weight`] = [kvHeads * headDim, hiddenSize]
-    shapes[`${layer}.self_attn.v_proj.weight`] = [kvHeads * headDim, hiddenSize]
+    for (const [name, size] of headNorms(model)) shapes[`${layer}.self_attn.${name}_norm.weight`] = [size]
+    const [first, ...others] = layerNorms(model)
+    shapes[`${layer}.${first}.weight`] = [hiddenSize]
+    if (isFused) shapes[`${layer}.self_attn.qkv_proj.weight`] = [(heads + 2 * kvHeads) * headDim, hiddenSize]
+    else {
+      shapes[`${layer}.self_attn.q_proj.weight`] = [heads * headDim, hiddenSize]
+      shapes[`${layer}.self_attn.k_proj.weight`] = [kvHeads * headDim, hiddenSize]
+      shapes[`${layer}.self_attn.v_proj.weight`] = [kvHeads * headDim, hiddenSize]
+    }
     shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
-    shapes[`${layer}.post_attention_layernorm.weight`] = [hiddenSize]
-    if (isGemma(model))
-      for (const name of ['pre', 'post']) shapes[`${layer}.${name}_feedforward_layernorm.weight`] = [hiddenSize]
-    shapes[`${layer}.mlp.gate_proj.weight`] = [intermediateSize, hiddenSize]
-    shapes[`${layer}.mlp.up_proj.weight`] = [intermediateSize, hiddenSize]
+    for (const name of others) shapes[`${layer}.${name}.weight`] = [hiddenSize]
+    if (isFused) shapes[`${layer}.mlp.gate_up_proj.weight`] = [2 * intermediateSize, hiddenSize]
+    else for (const name of ['gate', 'up']) shapes[`${layer}.mlp.${name}_proj.weight`] = [intermediateSize, hiddenSize]
     shapes[`${layer}.mlp.down_proj.weight`] = [hiddenSize, intermediateSize]
   }
   shapes['model.norm.weight'] = [hiddenSize]

@@ -222,7 +222,7 @@ describe('an invalid GGUF file is refused', () => {
     'of another architecture': [
       () => ggufFile({'general.architecture': {text: 'mamba'}}, []),
       'model_family_unknown',
-      /has the model type "mamba", which is not supported; supported types: llama, qwen2, qwen3, gemma2, gemma3/,
+      /has the model type "mamba", which is not supported; supported types: llama, qwen2, qwen3, gemma2, gemma3, smollm3, olmo2, granite, phi3, mistral3/,
     ],
     'without an architecture': [() => ggufFile({}, []), 'gguf_invalid', /it has no general\.architecture/],
     'with a type that is not supported': [

@@ -202,6 +202,15 @@ export class ConfigReader {
     return value
   }
 
+  /** A list of 0 and 1, or undefined if absent. */
+  bits(key: string): readonly number[] | undefined {
+    const value = this.#take(key)
+    if (isAbsent(value)) return undefined
+    if (!Array.isArray(value) || !value.every((each) => each === 0 || each === 1))
+      throw this.#invalid(key, 'a list of 0 and 1')
+    return value
+  }
+
   flag(key: string, fallback: boolean): boolean {
     const value = this.#take(key) ?? fallback
     if (typeof value !== 'boolean') throw this.#invalid(key, 'true or false')

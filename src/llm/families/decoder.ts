@@ -1,4 +1,5 @@
-import type {Activation, AttentionSpec, DecoderSpec, LayerSpec, NormNames} from '../spec.js'
+import type {FusedMatrix} from '../../weights/index.js'
+import type {Activation, AttentionSpec, DecoderSpec, LayerSpec, NormNames, RopeSpec} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 import {type Ropes, readRopes} from './rope-config.js'
 
@@ -15,6 +16,10 @@ export interface DecoderTraits {
   windowTheta?: number
   /** Whether only a part of each head may be rotated. */
   isPartlyRotated?: boolean
+  /** Whether queries, keys and values are one matrix, and gate and up projections another one. */
+  isFused?: boolean
+  /** Whether queries may grow with their position. */
+  hasQueryGrowth?: boolean
   /** Factor of the scores. */
   scale?: number
   /** Soft limit of the scores. */
@@ -24,7 +29,7 @@ export interface DecoderTraits {
   /** Where the RMS norms of a layer are: before attention and feed-forward, after them, or both. */
   norms?: keyof typeof normNames
   normOffset?: DecoderSpec['normOffset']
-  embeddingScale?(hiddenSize: number): number
+  embeddingScale?: number
   residualScale?: number
   logitScale?: number
   logitCap?: number | undefined
@@ -71,25 +76,27 @@ export function readDecoder(
   const intermediateSize = config.count('intermediate_size', 4 * hiddenSize)
   const root = textRoots.find((each) => has(embeddingOf(each))) ?? textRoots[0]
   const embedding = embeddingOf(root)
+  const layers = Array.from({length: config.count('num_hidden_layers')}, (_, i): LayerSpec => {
+    const names = new LayerNames(`${root}.layers.${i}`, traits.norms ?? 'before')
+    return {
+      attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)},
+      mlp: {intermediateSize, activation, names: names.mlp()},
+    }
+  })
   const tied = config.optionalFlag('tie_word_embeddings') ?? !headNames.some(has)
   return {
     family,
     vocabSize: config.count('vocab_size'),
     hiddenSize,
-    contextLength,
+    contextLength: extendedContext(contextLength, ropes.full),
     normEps: config.positive('rms_norm_eps', 1e-6),
     normOffset: traits.normOffset ?? 0,
-    embeddingScale: traits.embeddingScale?.(hiddenSize) ?? 1,
+    embeddingScale: traits.embeddingScale ?? 1,
     residualScale: traits.residualScale ?? 1,
     logitScale: traits.logitScale ?? 1,
     logitCap: traits.logitCap,
-    layers: Array.from({length: config.count('num_hidden_layers')}, (_, i): LayerSpec => {
-      const names = new LayerNames(`${root}.layers.${i}`, traits.norms ?? 'before')
-      return {
-        attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)},
-        mlp: {intermediateSize, activation, names: names.mlp()},
-      }
-    }),
+    layers,
+    fused: traits.isFused ? layers.flatMap(fusedOf) : [],
     tensors: {
       embedding,
       norm: `${root}.norm.weight`,
@@ -108,6 +115,10 @@ function readHeads(config: ConfigReader, hiddenSize: number): Pick<AttentionSpec
   return {heads, kvHeads, headDim}
 }
 
+/** The positions of a model, whose `max_position_embeddings` are the original ones with dynamic scaling. */
+const extendedContext = (positions: number, {scaling}: RopeSpec) =>
+  scaling.kind === 'dynamic' ? Math.floor(Math.max(positions, scaling.originalContext * scaling.factor)) : positions
+
 function readActivation(config: ConfigReader, key: string): Activation {
   config.only(key, ...Object.keys(activations))
   return activations[config.word(key) ?? 'silu'] as Activation
@@ -121,6 +132,25 @@ function attentionOf(
   const size = window?.(layer)
   const rope = isUnpositioned?.(layer) ? undefined : size === undefined ? ropes.full : ropes.windowed
   return {biases, scale, cap, window: size, rope}
+}
+
+/** The fused matrices of a layer. */
+function fusedOf({attention: {heads, kvHeads, headDim, names}, mlp}: LayerSpec): FusedMatrix[] {
+  const {gate, up} = mlp.names
+  return [
+    {
+      name: names.q.replace('q_proj', 'qkv_proj'),
+      parts: [
+        {name: names.q, rows: heads * headDim},
+        {name: names.k, rows: kvHeads * headDim},
+        {name: names.v, rows: kvHeads * headDim},
+      ],
+    },
+    {
+      name: gate.replace('gate_proj', 'gate_up_proj'),
+      parts: [gate, up].map((name) => ({name, rows: mlp.intermediateSize})),
+    },
+  ]
 }
 
 /** Names of the tensors of a layer. */

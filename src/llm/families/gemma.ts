@@ -55,7 +55,7 @@ function readCommon(config: ConfigReader): DecoderTraits {
     cap: config.optionalPositive('attn_logit_softcapping'),
     activation: 'hidden_activation',
     normOffset: 1,
-    embeddingScale: Math.sqrt,
+    embeddingScale: Math.sqrt(config.count('hidden_size')),
     logitCap: config.optionalPositive('final_logit_softcapping'),
   }
 }

@@ -4,11 +4,27 @@ import {ConfigReader} from './config-reader.js'
 import {embeddingOf, textRoots} from './decoder.js'
 import type {Family} from './family.js'
 import {gemma2, gemma3} from './gemma.js'
+import {granite} from './granite.js'
 import {llama} from './llama.js'
-import {mistral} from './mistral.js'
+import {ministral3, mistral} from './mistral.js'
+import {olmo2} from './olmo.js'
+import {phi3} from './phi.js'
 import {qwen2, qwen3} from './qwen.js'
+import {smollm3} from './smollm.js'
 
-export const families: readonly Family[] = [llama, mistral, qwen2, qwen3, gemma2, gemma3]
+export const families: readonly Family[] = [
+  llama,
+  mistral,
+  ministral3,
+  qwen2,
+  qwen3,
+  gemma2,
+  gemma3,
+  smollm3,
+  olmo2,
+  granite,
+  phi3,
+]
 
 /** The values of `model_type` of language models. */
 export const languageModelTypes: readonly string[] = families.flatMap(({modelTypes}) => modelTypes)

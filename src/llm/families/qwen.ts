@@ -1,6 +1,6 @@
-import type {ConfigReader} from './config-reader.js'
 import {readDecoder} from './decoder.js'
 import type {Family} from './family.js'
+import {readWindow} from './window.js'
 
 /** Qwen2 and Qwen2.5: Llama with biases on queries, keys and values. Source: Yang et al. 2024. */
 export const qwen2: Family = {
@@ -19,15 +19,4 @@ export const qwen3: Family = {
       headNorms: 'head',
       window: readWindow(config),
     }),
-}
-
-/** Layers with a sliding window: those in `layer_types`, else those from `max_window_layers` on. */
-function readWindow(config: ConfigReader): (layer: number) => number | undefined {
-  const used = config.flag('use_sliding_window', false)
-  const size = config.optionalCount('sliding_window')
-  const first = config.optionalNumber('max_window_layers') ?? 0
-  const types = config.words('layer_types', 'full_attention', 'sliding_attention')
-  if (!used || size === undefined) return () => undefined
-  const windowed = (layer: number) => (types === undefined ? layer >= first : types[layer] === 'sliding_attention')
-  return (layer) => (windowed(layer) ? size : undefined)
 }

@@ -1,4 +1,4 @@
-import {yarnMagnitude} from '../rope.js'
+import {longropeMagnitude, yarnMagnitude} from '../rope.js'
 import type {RopeScaling, RopeSpec} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 
@@ -14,6 +14,7 @@ export interface RopeTraits {
   /** Base of layers with a window, if they have another one and their key is absent. */
   windowTheta?: number
   isPartlyRotated?: boolean
+  hasQueryGrowth?: boolean
 }
 
 /**
@@ -42,7 +43,12 @@ function readWindowed(
 ): RopeSpec | undefined {
   if (windowTheta === undefined) return undefined
   if (table === undefined)
-    return {theta: config.positive('rope_local_base_freq', windowTheta), dims: headDim, scaling: {kind: 'none'}}
+    return {
+      theta: config.positive('rope_local_base_freq', windowTheta),
+      dims: headDim,
+      scaling: {kind: 'none'},
+      queryGrowth: undefined,
+    }
   const rope = reader.read(table, table)
   table.refuseUnread()
   return rope
@@ -64,10 +70,22 @@ class RopeReader {
     const theta = parameters.positive('rope_theta', config.positive('rope_theta', 10_000))
     const dims = this.#dims(parameters)
     const original = config.optionalCount('original_max_position_embeddings')
-    const scaling = readScaling(scaled, original ?? this.#traits.contextLength)
-    if (scaling.kind === 'divided' && scaling.divisors.length !== dims / 2)
-      throw config.invalid(`the rotary embedding has ${scaling.divisors.length} divisors, but ${dims / 2} pairs`)
-    return {theta, dims, scaling}
+    const {contextLength} = this.#traits
+    const scaling = readScaling(scaled, {original: original ?? contextLength, contextLength})
+    for (const {length} of divisorsOf(scaling))
+      if (length !== dims / 2)
+        throw config.invalid(`the rotary embedding has ${length} divisors, but ${dims / 2} pairs`)
+    return {theta, dims, scaling, queryGrowth: this.#queryGrowth(scaled, original)}
+  }
+
+  #queryGrowth(scaled: ConfigReader, original: number | undefined): RopeSpec['queryGrowth'] {
+    if (this.#traits.hasQueryGrowth !== true) return undefined
+    const beta = scaled.optionalPositive('llama_4_scaling_beta')
+    // Repeats the key of the configuration.
+    scaled.optionalCount('max_position_embeddings')
+    const originalContext = scaled.optionalCount('original_max_position_embeddings') ?? original
+    if (beta === undefined) return undefined
+    return {beta, originalContext: originalContext ?? this.#traits.contextLength}
   }
 
   #dims(parameters: ConfigReader): number {
@@ -85,36 +103,79 @@ class RopeReader {
   }
 }
 
-function readScaling(table: ConfigReader, contextLength: number): RopeScaling {
+/** Lists with a number for each pair. */
+function divisorsOf(scaling: RopeScaling): readonly (readonly number[])[] {
+  if (scaling.kind === 'divided') return [scaling.divisors]
+  return scaling.kind === 'longrope' ? [scaling.short, scaling.long] : []
+}
+
+/** The positions that a model was first trained for, and those of the configuration. */
+interface Positions {
+  original: number
+  contextLength: number
+}
+
+function readScaling(table: ConfigReader, positions: Positions): RopeScaling {
   const kind = table.word('rope_type') ?? table.word('type') ?? 'default'
   // Some configurations have both keys; read each of them, so that neither is reported as unknown.
   table.word('type')
   const read = kinds[kind]
   if (read === undefined) throw table.unsupported('rope_type')
-  return read(table, contextLength)
+  return read(table, positions)
 }
 
-const kinds: Record<string, (table: ConfigReader, contextLength: number) => RopeScaling> = {
+const kinds: Record<string, (table: ConfigReader, positions: Positions) => RopeScaling> = {
   default: () => ({kind: 'none'}),
   divided: (table) => ({kind: 'divided', divisors: table.positives('divisors')}),
+  dynamic: (table, {original}) => ({
+    kind: 'dynamic',
+    factor: table.positive('factor'),
+    originalContext: readOriginal(table, original),
+  }),
   linear: (table) => ({kind: 'linear', factor: table.positive('factor')}),
-  llama3: (table, contextLength) => ({
+  llama3: (table, {original}) => ({
     kind: 'llama3',
     factor: table.positive('factor'),
     lowFactor: table.positive('low_freq_factor'),
     highFactor: table.positive('high_freq_factor'),
-    originalContext: table.optionalCount('original_max_position_embeddings') ?? contextLength,
+    originalContext: readOriginal(table, original),
   }),
-  yarn: (table, contextLength) => {
+  longrope: readLongrope,
+  su: readLongrope,
+  yarn: (table, {original}) => {
     const factor = table.positive('factor')
     return {
       kind: 'yarn',
       factor,
-      attentionFactor: table.positive('attention_factor', yarnMagnitude(factor)),
+      attentionFactor: table.positive('attention_factor', readMagnitude(table, factor)),
       betaFast: table.positive('beta_fast', 32),
       betaSlow: table.positive('beta_slow', 1),
-      originalContext: table.optionalCount('original_max_position_embeddings') ?? contextLength,
+      originalContext: readOriginal(table, original),
       truncate: table.optionalFlag('truncate') ?? true,
     }
   },
+}
+
+/** Some configurations have the weights of two attention factors, of which the quotient is used. */
+function readMagnitude(table: ConfigReader, factor: number): number {
+  const [weight, divisor] = [table.optionalPositive('mscale'), table.optionalPositive('mscale_all_dim')]
+  if (weight === undefined || divisor === undefined) return yarnMagnitude(factor)
+  return yarnMagnitude(factor, weight) / yarnMagnitude(factor, divisor)
+}
+
+const readOriginal = (table: ConfigReader, fallback: number): number =>
+  table.optionalCount('original_max_position_embeddings') ?? fallback
+
+/** Source: Ding et al. 2024. */
+function readLongrope(table: ConfigReader, {original, contextLength}: Positions): RopeScaling {
+  const originalContext = readOriginal(table, original)
+  const declared = table.optionalPositive('factor') ?? 1
+  const factor = originalContext < contextLength ? contextLength / originalContext : declared
+  return {
+    kind: 'longrope',
+    short: table.positives('short_factor'),
+    long: table.positives('long_factor'),
+    attentionFactor: table.positive('attention_factor', longropeMagnitude(factor, originalContext)),
+    originalContext,
+  }
 }

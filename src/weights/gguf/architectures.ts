@@ -16,15 +16,20 @@ export interface Architecture {
   normOffset?: number
   /** Whether the configuration says that queries, keys and values have biases. */
   declaresBiases?: boolean
+  /** Whether only a part of each head may be rotated. */
+  isPartlyRotated?: boolean
   /** What its code in llama.cpp sets by other keys. */
   implied?(own: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>>
 }
 
-/** Norms before and after attention and feed-forward. */
-const bothNorms = {
-  ...{post_attention_norm: 'post_attention_layernorm', ffn_norm: 'pre_feedforward_layernorm'},
+/** Norms after attention and feed-forward. */
+const postNorms = {
+  post_attention_norm: 'post_attention_layernorm',
   post_ffw_norm: 'post_feedforward_layernorm',
 }
+
+/** Norms before and after them. */
+const bothNorms = {...postNorms, ffn_norm: 'pre_feedforward_layernorm'}
 
 /** Scores are scaled by the size of a head, but in the largest model by the hidden size per head. */
 const gemmaScale = (largest: number) => (own: ReadonlyMap<string, GgufValue>) => {
@@ -61,6 +66,36 @@ const architectures: Readonly<Record<string, Architecture>> = {
     },
     normOffset: 1,
     implied: gemmaScale(62),
+  },
+  smollm3: {modelType: 'smollm3', className: 'SmolLM3ForCausalLM', alternates: true, declaresBiases: true},
+  olmo2: {modelType: 'olmo2', className: 'Olmo2ForCausalLM', parts: postNorms, declaresBiases: true},
+  granite: {
+    modelType: 'granite',
+    className: 'GraniteForCausalLM',
+    keys: {
+      embedding_scale: 'embedding_multiplier',
+      residual_scale: 'residual_multiplier',
+      logit_scale: 'logits_scaling',
+      'attention.scale': 'attention_multiplier',
+    },
+    alternates: true,
+    declaresBiases: true,
+  },
+  phi3: {
+    modelType: 'phi3',
+    className: 'Phi3ForCausalLM',
+    parts: {attn_qkv: 'self_attn.qkv_proj', ffn_up: 'mlp.gate_up_proj'},
+    keys: {
+      'attention.sliding_window': 'sliding_window',
+      'rope.scaling.original_context_length': 'original_max_position_embeddings',
+    },
+    isPartlyRotated: true,
+  },
+  mistral3: {
+    modelType: 'ministral3',
+    className: 'Ministral3ForCausalLM',
+    keys: {'attention.sliding_window': 'sliding_window'},
+    alternates: true,
   },
 }
 

@@ -26,7 +26,11 @@ const inert: ReadonlySet<string> = new Set([
   'rope.scaling.original_context_length',
   'rope.scaling.yarn_beta_fast',
   'rope.scaling.yarn_beta_slow',
+  'rope.scaling.yarn_log_multiplier',
 ])
+
+/** How much queries grow beyond the original context; a part of the scaling. */
+const growthKey = 'attention.temperature_scale'
 
 /** Factors that have no effect if they are 1. */
 const factors: ReadonlySet<string> = new Set([
@@ -41,17 +45,27 @@ const repeated: Readonly<Record<string, string>> = {
   'rope.dimension_count': 'attention.key_length',
 }
 
+/** Divisors of the rotary frequencies of all contexts, or of short and of long ones. */
+interface Divisors {
+  all: readonly number[] | undefined
+  short: readonly number[] | undefined
+  long: readonly number[] | undefined
+}
+
+const dimensionKey = 'rope.dimension_count'
+const attentionFactorKey = 'rope.scaling.attn_factor'
+
 /**
  * The metadata of a model as its `config.json`. Keys without an equivalent keep their names, so that unknown ones are
  * refused.
  * @param vocabSize rows of the embedding
  * @param hasBias whether queries have a bias
- * @param divisors of the rotary frequencies, `[headDim / 2]`
+ * @param divisors of the rotary frequencies, one per pair
  */
 export function configOf(
   metadata: GgufMetadata,
-  {modelType, keys = {}, declaresBiases = false, implied}: Architecture,
-  {vocabSize, hasBias, divisors}: {vocabSize: number; hasBias: boolean; divisors: readonly number[] | undefined},
+  {modelType, keys = {}, declaresBiases = false, isPartlyRotated = false, implied}: Architecture,
+  {vocabSize, hasBias, divisors}: {vocabSize: number; hasBias: boolean; divisors: Divisors},
 ): Record<string, unknown> {
   const prefix = `${metadata.get('general.architecture')}.`
   const own = new Map(
@@ -61,17 +75,24 @@ export function configOf(
   const headDim = own.get('attention.key_length') ?? Number(embedding) / Number(heads)
   const isRepeated = (key: string, value: GgufValue) =>
     Object.hasOwn(repeated, key) && value === (own.get(repeated[key] as string) ?? headDim)
+  const scaling = scalingOf(own, divisors)
+  const dims = own.get(dimensionKey)
+  const isInert = (key: string) =>
+    (inert.has(key) && !Object.hasOwn(keys, key)) ||
+    (key === growthKey && scaling !== undefined) ||
+    (key === attentionFactorKey && divisors.long !== undefined) ||
+    (key === dimensionKey && isPartlyRotated)
   const entries = [...own].flatMap(([key, value]) => {
-    if (inert.has(key) || isRepeated(key, value) || (factors.has(key) && value === 1)) return []
+    if (isInert(key) || isRepeated(key, value) || (factors.has(key) && value === 1)) return []
     return [[keys[key] ?? renamed[key] ?? `${prefix}${key}`, uniform(value)] as const]
   })
-  const scaling = scalingOf(own, divisors)
   return {
     model_type: modelType,
     ...implied?.(own),
     ...Object.fromEntries(entries),
     vocab_size: vocabSize,
     ...(declaresBiases ? {attention_bias: hasBias} : {}),
+    ...(isPartlyRotated && dims !== undefined ? {partial_rotary_factor: Number(dims) / Number(headDim)} : {}),
     ...(scaling === undefined ? {} : {rope_scaling: scaling}),
   }
 }
@@ -83,18 +104,27 @@ const uniform = (value: GgufValue): GgufValue =>
 /** `rope_scaling` of the configuration. */
 function scalingOf(
   own: ReadonlyMap<string, GgufValue>,
-  divisors: readonly number[] | undefined,
+  {all, short, long}: Divisors,
 ): Record<string, unknown> | undefined {
   const value = (key: string) => own.get(`rope.scaling.${key}`)
   const factor = value('factor') ?? own.get('rope.scale_linear')
   const type = value('type') ?? (factor === undefined || factor === 1 ? 'none' : 'linear')
-  if (divisors !== undefined) return {rope_type: 'divided', divisors}
+  if (all !== undefined) return {rope_type: 'divided', divisors: all}
+  if (short !== undefined && long !== undefined)
+    return {
+      rope_type: 'longrope',
+      short_factor: short,
+      long_factor: long,
+      ...(own.has(attentionFactorKey) ? {attention_factor: own.get(attentionFactorKey)} : {}),
+    }
   if (type === 'none' || factor === 0 || (type === 'linear' && (factor === undefined || factor === 1))) return undefined
   if (type === 'linear') return {rope_type: 'linear', factor}
   const others = {
     original_max_position_embeddings: value('original_context_length'),
     beta_fast: value('yarn_beta_fast'),
     beta_slow: value('yarn_beta_slow'),
+    ...(value('yarn_log_multiplier') ? {mscale: 1, mscale_all_dim: value('yarn_log_multiplier')} : {}),
+    ...(own.has(growthKey) ? {llama_4_scaling_beta: own.get(growthKey)} : {}),
   }
   return {rope_type: type, factor, ...others}
 }

@@ -10,7 +10,7 @@ import {readTensorFloat32, weightBytes} from '../weight-rows.js'
 import {architectureOf, ggufArchitectures} from './architectures.js'
 import {configOf} from './config.js'
 import {type GgufMetadata, type GgufTensor, ggufInvalid, ggufUnsupported, readGgufHeader} from './header.js'
-import {frequenciesTensor, isNorm, isRotated, transformersName} from './names.js'
+import {divisorTensors, isNorm, isRotated, transformersName} from './names.js'
 import {tensorTypeName} from './tensor-types.js'
 import {tokenizerOf} from './tokenizer.js'
 
@@ -70,9 +70,15 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const found = [first, ...others].flatMap(({file: each, size, tensors}) =>
     tensors.map((tensor) => entryOf(each, tensor, size)),
   )
-  const divisors = found.find(({name}) => name === frequenciesTensor)
+  const divisors = new Map(
+    Object.entries(divisorTensors).map(([kind, tensor]) => [kind, found.find((entry) => entry.name === tensor)]),
+  )
+  const readDivisors = async (kind: keyof typeof divisorTensors) => {
+    const entry = divisors.get(kind)
+    return entry && [...(await readTensorFloat32(entry))]
+  }
   const plain = found
-    .filter((entry) => entry !== divisors)
+    .filter((entry) => ![...divisors.values()].includes(entry))
     .map((entry) => {
       const own = transformersName(entry.name, architecture)
       if (own === undefined) throw ggufUnsupported(entry.file, `the tensor ${entry.name}`)
@@ -82,7 +88,7 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const config = configOf(metadata, architecture, {
     vocabSize,
     hasBias: plain.some(({name}) => name.endsWith('self_attn.q_proj.bias')),
-    divisors: divisors && [...(await readTensorFloat32(divisors))],
+    divisors: {all: await readDivisors('all'), short: await readDivisors('short'), long: await readDivisors('long')},
   })
   const headDim = config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads)
   const {alternates = false, normOffset} = architecture

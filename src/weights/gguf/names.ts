@@ -22,8 +22,12 @@ const inLayer: Readonly<Record<string, string>> = {
   ffn_down: 'mlp.down_proj',
 }
 
-/** Divisors of the frequencies of the rotary embedding. */
-export const frequenciesTensor = 'rope_freqs.weight'
+/** Divisors of the frequencies of the rotary embedding: of all contexts, or of short and of long ones. */
+export const divisorTensors = {
+  all: 'rope_freqs.weight',
+  short: 'rope_factors_short.weight',
+  long: 'rope_factors_long.weight',
+} as const
 
 /** The name in transformers of a tensor of a decoder; undefined for any other tensor. */
 export function transformersName(name: string, {parts = {}}: Architecture): string | undefined {

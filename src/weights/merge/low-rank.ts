@@ -19,9 +19,14 @@ const isTransposed = (target: string) => /(^|\.)h\.\d+\.(attn|mlp)\.c_\w+\.weigh
 
 /**
  * Reads a LoRA pair: B A for a weight `[out, in]`, or its transpose for a weight stored as `[in, out]`.
+ * @param firstRow of the rows that B updates; undefined: all rows
  * @throws adapter_mismatch, tensor_dtype
  */
-export async function readLowRank({target, a, b, scale}: LoraDelta, weight: TensorEntry): Promise<LowRank> {
+export async function readLowRank(
+  {target, a, b, scale}: LoraDelta,
+  weight: TensorEntry,
+  firstRow?: number,
+): Promise<LowRank> {
   const transposed = isTransposed(target)
   const [rows = 0, columns = 0] = weight.shape
   const [out, input] = transposed ? [columns, rows] : [rows, columns]
@@ -36,8 +41,12 @@ export async function readLowRank({target, a, b, scale}: LoraDelta, weight: Tens
       })
   }
   fits(a, [rank, input])
-  fits(b, [out, rank])
-  const [down, up] = [await readTensorFloat32(a), await readTensorFloat32(b)]
+  const part = b.shape[0] ?? 0
+  const isInside = firstRow !== undefined && firstRow >= 0 && firstRow + part <= out
+  fits(b, [isInside ? part : out, rank])
+  const down = await readTensorFloat32(a)
+  const up = new Float32Array(out * rank)
+  up.set(await readTensorFloat32(b), (firstRow ?? 0) * rank)
   const [left, right] = transposed ? [transpose(down, rank, input), transpose(up, out, rank)] : [up, down]
   return {rank, columns, left, right, scale: Math.fround(scale)}
 }

@@ -84,7 +84,7 @@ async function merge(inputs: MergeInputs, request: MergeRequest): Promise<MergeR
     output,
     handoff: await handOff(output, request, plan, inputs, warnings),
     tensors: plan.tensors.length,
-    changed: plan.tensors.filter(({delta}) => delta !== undefined).length,
+    changed: plan.tensors.filter(({changes}) => changes.length > 0).length,
     bytes: written.totalBytes,
     dtypes: dtypesOf(plan),
     warnings,

@@ -2,6 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import {headName, isHead, type LoraDelta} from '../adapter.js'
 import {isBlockDtype} from '../block-types.js'
 import {type FloatDtype, isWidened} from '../dtype.js'
+import {placeInFused} from '../fused.js'
 import type {TensorEntry} from '../safetensors.js'
 import type {TensorMap} from '../shards.js'
 import {refuseOtherThanWeights} from '../weight-rows.js'
@@ -11,9 +12,16 @@ export interface PlannedTensor {
   name: string
   /** Source tensor of the base model. */
   from: TensorEntry
-  /** Update to add; undefined copies the base tensor. */
-  delta: LoraDelta | undefined
+  /** Updates to add; without one, the base tensor is copied. */
+  changes: readonly Change[]
   dtype: string
+}
+
+/** An update of a tensor, or of some of the rows of a fused matrix. */
+export interface Change {
+  delta: LoraDelta
+  /** First row of a part; undefined: the update is that of the complete tensor. */
+  firstRow: number | undefined
 }
 
 export interface MergePlan {
@@ -38,12 +46,13 @@ export function planMerge({base, adapter, manifest}: MergeInputs, {full, dtype, 
   const warnings = manifest.unmapped.map((name) => `${name} has no base tensor in ${manifest.file} and is ignored.`)
   const changed = new Map<string, PlannedTensor>()
   for (const delta of adapter.deltas) {
-    const {name, from, warning} = placeOf(delta, base, untie)
+    const {name, from, firstRow, warning} = placeOf(delta, base, untie)
     if (warning !== undefined) warnings.push(warning)
     refuseOtherThanWeights(from)
-    if (changed.has(name))
+    const changes = changed.get(name)?.changes ?? []
+    if (changes.some((other) => other.firstRow === undefined || other.firstRow === firstRow))
       throw new SvcError('adapter_invalid', {file: adapter.file, reason: `it updates ${name} twice`})
-    changed.set(name, {name, from, delta, dtype: dtype ?? storedDtype(from)})
+    changed.set(name, {name, from, changes: [...changes, {delta, firstRow}], dtype: dtype ?? storedDtype(from)})
   }
   if (!full) return {tensors: [...changed.values()], warnings}
   const copies = [...base.values()].map((from) => changed.get(from.name) ?? copied(from, dtype))
@@ -54,7 +63,7 @@ export function planMerge({base, adapter, manifest}: MergeInputs, {full, dtype, 
 const copied = (from: TensorEntry, dtype: FloatDtype | undefined): PlannedTensor => ({
   name: from.name,
   from,
-  delta: undefined,
+  changes: [],
   dtype: dtype !== undefined && isWidened(storedDtype(from)) ? dtype : storedDtype(from),
 })
 
@@ -64,15 +73,18 @@ const storedDtype = ({dtype}: TensorEntry): string => (isBlockDtype(dtype) ? 'F1
 interface Place {
   name: string
   from: TensorEntry
+  firstRow?: number
   warning?: string
 }
 
 /** The tensor that a delta is merged into: its target, or for the head, the tensor that serving updates. */
-function placeOf({target}: LoraDelta, base: TensorMap, untie: boolean): Place {
+function placeOf({target, b}: LoraDelta, base: TensorMap, untie: boolean): Place {
   const place = isHead(target) ? headPlace(target, base, untie) : undefined
   if (place !== undefined) return place
   const from = base.get(target)
   if (from !== undefined) return {name: target, from}
+  const part = placeInFused(target, b.shape[0] ?? 0, base)
+  if (part !== undefined) return {name: part.from.name, ...part}
   throw new SvcError('tensor_missing', {tensor: target, files: [...new Set([...base.values()].map(({file}) => file))]})
 }
 

@@ -15,15 +15,15 @@ const copiedBytes = 1 << 22
  * The bytes of a planned tensor in blocks of rows; each chunk is valid until the next one is requested.
  * @throws tensor_overflow, adapter_mismatch, safetensors_invalid
  */
-export async function* mergedBytes({name, from, delta, dtype}: PlannedTensor): AsyncGenerator<Uint8Array> {
+export async function* mergedBytes({name, from, changes, dtype}: PlannedTensor): AsyncGenerator<Uint8Array> {
   const isPlain = from.headRows === undefined && from.surplus === undefined
-  if (delta === undefined && dtype === from.dtype && isPlain) {
+  if (changes.length === 0 && dtype === from.dtype && isPlain) {
     yield* readTensorBytes(from, copiedBytes)
     return
   }
   if (!isWidened(dtype)) throw new Error(`Cannot convert ${name} to ${dtype}.`)
   refuseOtherThanWeights(from)
-  const change = delta === undefined ? undefined : await readLowRank(delta, from)
+  const updates = await Promise.all(changes.map(({delta, firstRow}) => readLowRank(delta, from, firstRow)))
   const {shape, headRows = 1} = from
   const columns = Math.max(1, shape.length > 1 ? (shape.at(-1) as number) : 1)
   const rows = headRows * Math.max(1, Math.floor(Math.min(blockElements, elements(shape)) / (columns * headRows)))
@@ -33,7 +33,7 @@ export async function* mergedBytes({name, from, delta, dtype}: PlannedTensor): A
   for await (const bytes of readTensorBytes(from, rows * rowBytes)) {
     const block = memory.block.subarray(0, (bytes.length / rowBytes) * columns)
     widenRows(bytes, from, columns, block)
-    if (change !== undefined) addLowRank(block, row, change)
+    for (const update of updates) addLowRank(block, row, update)
     const narrowed = narrowFloats(block, dtype, memory.halves)
     if (narrowed === undefined) throw new SvcError('tensor_overflow', {tensor: name, dtype})
     yield narrowed

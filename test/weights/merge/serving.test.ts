@@ -37,6 +37,7 @@ const cases: readonly [string, Partial<TinyModel>, Partial<TinyAdapter>, boolean
   ...Object.entries(tinyFamilies).map(
     ([name, changes]) => [name, changes, {form: 'peft', head: false}, false] as (typeof cases)[number],
   ),
+  ['parts of fused projections', {family: 'phi3', seed: 26}, {form: 'peft', parts: true, head: false}, false],
   ['a tied head that the adapter does not update', {tied: true}, {head: false}, false],
   ['a tied head with --untie', {tied: true, layout: 'single'}, {}, true],
   ['a tied head with --untie and a PEFT adapter', {tied: true}, {form: 'peft'}, true],
