@@ -70,8 +70,8 @@ describe('llama.cpp and svc encode the same tokens', () => {
       const {readTokenizer, declarations} = await openRunDirectory(file)
       const tokenizer = createTokenizer(await readTokenizer(), declarations.tokenizer, file)
       const wrong = tokenizerTexts.filter((text, i) => {
-        // For tekken, llama.cpp knows only the capital letters of ASCII.
-        if (name === 'tekken' && /(?![A-Z])\p{Lu}/u.test(text)) return false
+        // For these, llama.cpp knows only the capital letters of ASCII.
+        if ((name === 'tekken' || name === 'gpt-4o') && /(?![A-Z])\p{Lu}/u.test(text)) return false
         const ids = tokenizer.encode(text, {special: false}).join(' ')
         return hashOfTokens(ids) !== hashes.slice(8 * i, 8 * (i + 1))
       })

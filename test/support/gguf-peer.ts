@@ -79,6 +79,12 @@ export async function writePeerModel(folder: string, {name, type, model}: PeerMo
   return file
 }
 
+/** Tokenizers that are compared with those of llama.cpp. That of Gemma writes no space before a text. */
+export const peerTokenizers: readonly string[] = [
+  ...['gpt-2', 'llama-bpe', 'qwen2', 'smollm', 'tekken', 'llama'],
+  ...['gemma', 'refact', 'dbrx', 'gpt-4o'],
+]
+
 /** Texts without special tokens and without characters that a normaliser changes. */
 export const tokenizerTexts: readonly string[] = (
   JSON.parse(readFileSync(projectFile('test/fixtures/tokenizers/answers.json'), 'utf8')) as {texts: string[]}
@@ -97,9 +103,9 @@ export const hashOfTokens = (ids: string): string => createHash('sha256').update
 /** Merges of any two of these bytes, so that the boundaries between words decide about the tokens. */
 const mergedBytes = [...Buffer.from("abstABT12 \n\r\t'.!/é日")]
 
-/** Writes a model with a pre-tokenizer for byte pairs, or with a SentencePiece vocabulary for `llama`. */
+/** Writes a model with a pre-tokenizer for byte pairs, or with a SentencePiece vocabulary for `llama` and `gemma`. */
 export async function writeTokenizerModel(folder: string, name: string): Promise<string> {
-  const {tokens, metadata} = name === 'llama' ? pieces() : bytePairs(name)
+  const {tokens, metadata} = vocabularyOf(name)
   const [hidden, key] = [32, (part: string) => `llama.${part}`]
   const u32 = (value: number) => ({u32: value})
   const tensor = (tensorName: string, ...shape: number[]) => {
@@ -127,6 +133,13 @@ export async function writeTokenizerModel(folder: string, name: string): Promise
   )
   await writeFile(file, bytes)
   return file
+}
+
+function vocabularyOf(name: string): Vocabulary {
+  if (name === 'llama') return pieces()
+  if (name !== 'gemma') return bytePairs(name)
+  const {tokens, metadata} = pieces()
+  return {tokens, metadata: {...metadata, 'tokenizer.ggml.add_space_prefix': {flag: false}}}
 }
 
 interface Vocabulary {

@@ -48,16 +48,18 @@ const llama3: BytePairs = {
   wholeWords: true,
   addsBos: true,
 }
+const casedWords = (end: string) => `${start}[${upper}]*[${lower}]+${end}|${start}[${upper}]+[${lower}]*${end}`
+const otherSymbols = String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`
+const gpt4o: BytePairs = {
+  pre: sequence(isolated(`${casedWords(`${contractions}?`)}|\\p{N}{1,3}|${otherSymbols}|${spaces}`), byteLevel(false)),
+}
 const tekken: BytePairs = {
-  pre: sequence(
-    isolated(
-      `${start}[${upper}]*[${lower}]+|${start}[${upper}]+[${lower}]*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|${spaces}`,
-    ),
-    byteLevel(false),
-  ),
+  pre: sequence(isolated(`${casedWords('')}|\\p{N}|${otherSymbols}|${spaces}`), byteLevel(false)),
   wholeWords: true,
   addsBos: true,
 }
+
+const singleDigits: BytePairs = {pre: sequence({type: 'Digits', individual_digits: true}, byteLevel(true))}
 
 /**
  * Byte-level tokenizers by their names in `tokenizer.ggml.pre`. Sources: the tokenizers that the publishers of the models
@@ -68,7 +70,10 @@ const bytePairs: Readonly<Record<string, BytePairs>> = {
   qwen2,
   'llama-bpe': llama3,
   tekken,
-  smollm: {pre: sequence({type: 'Digits', individual_digits: true}, byteLevel(true))},
+  smollm: singleDigits,
+  refact: singleDigits,
+  dbrx: {pre: llama3.pre},
+  'gpt-4o': gpt4o,
 }
 
 /**
