@@ -20,6 +20,7 @@ import {engineSettings, hubSettings} from '../src/config/index.js'
 import type {GenerateV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
 import type {Engine, GenerateRequest, GenerateSummary, Prompt} from '../src/llm/index.js'
+import type {ModelDefaults} from '../src/weights/index.js'
 
 export default class Generate extends LanguageModelCommand<typeof Generate> {
   static override summary = 'Generate text from a prompt.'
@@ -127,6 +128,7 @@ On a terminal, what the model thinks is shown dim before the text. Elsewhere, --
       const result: GenerateV1 = {
         model: engine.description.name,
         text,
+        ...(this.output.json ? {receipt: await receiptOf(engine, request, defaults)} : {}),
         ...(thoughts === '' ? {} : {thinking: thoughts}),
         ...(calls.length === 0 ? {} : {tool_calls: calls}),
         seed: request.sampling.seed,
@@ -180,6 +182,15 @@ On a terminal, what the model thinks is shown dim before the text. Elsewhere, --
     }
     throw new Error('The engine ended without a summary.')
   }
+}
+
+/** What the text was computed from. The digests of large files take time, so it is computed only if it is printed. */
+async function receiptOf(engine: Engine, request: GenerateRequest, defaults: ModelDefaults): Promise<string> {
+  const {ModelIdentity} = await import('../src/llm/index.js')
+  const {derivedFolder, FileDigests} = await import('../src/weights/index.js')
+  const {sources, contextLength} = engine.description
+  const identity = await ModelIdentity.of(sources, defaults, new FileDigests(derivedFolder(process.env)))
+  return String(identity.receiptOf(request, contextLength))
 }
 
 const isDirectory = (path: string) =>

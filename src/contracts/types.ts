@@ -30,6 +30,8 @@ export interface GenerateV1 {
     /** Valid for the schema of the tool. */
     arguments: {[k: string]: unknown}
   }[]
+  /** Digests of what the text was computed from; svc verify-receipt checks them. Absent in older versions. */
+  receipt?: string
   /** stop: end token or stop string; length: max tokens or end of the context; tool_calls: calls of tools. */
   finish_reason: 'stop' | 'length' | 'tool_calls'
   /** Seed that reproduces the text. */
@@ -834,6 +836,33 @@ export interface VerifyV1 {
     processor: string
     /** Number of compute threads. */
     threads: number
+  }
+}
+
+/** Result of svc verify-receipt --json. */
+export interface VerifyReceiptV1 {
+  receipt: string
+  /** verified: exit status 0; parts_differ: 4; reply_differs: 1, the parts are the same. */
+  result: 'verified' | 'parts_differ' | 'reply_differs'
+  /** The parts of the receipt, in its order. */
+  parts: {
+    part: 'base' | 'adapter' | 'precision' | 'template' | 'tokenizer' | 'program' | 'bytes' | 'sampling' | 'seed'
+    /** unchecked: neither the files nor the request determine it. */
+    state: 'same' | 'different' | 'unchecked'
+    /** In the receipt. */
+    stated: string
+    /** As computed; null if it was not. */
+    found: string | null
+  }[]
+  /** Null without a request. */
+  reply: null | {
+    state: 'same' | 'different'
+    /** The first difference; null if there is none. */
+    difference: null | {
+      choice: number
+      /** Offset in the text of the reply. */
+      byte: number
+    }
   }
 }
 

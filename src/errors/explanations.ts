@@ -646,6 +646,18 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'The file of --examples has a line that is not an example.',
     {file: 'examples.jsonl', line: 3, input: 'prompt'},
   ],
+  receipt_malformed: [
+    'The receipt was cut off or changed when it was copied, or it is of another version of svc.',
+    {reason: 'its part seed is missing or damaged'},
+  ],
+  exchange_invalid: [
+    'The file with a receipt, a request and a reply is no JSON, or its reply is not that of a route of svc serve.',
+    {reason: 'it is not JSON'},
+  ],
+  exchange_refused: [
+    'The server that answered was started with other flags, or the request of the file was changed.',
+    {status: 400, reason: 'the prompt has 17 tokens, but the context has 16'},
+  ],
   model_not_served: [
     'The request names a model that the server does not serve.',
     {model: 'giude', served: 'guide', suggestion: 'guide'},

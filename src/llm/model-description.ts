@@ -4,6 +4,7 @@ import type {ErrorRecord} from '../errors/index.js'
 import {isGgufName, type ModelDefaults, type RunDirectory, type TensorEntry} from '../weights/index.js'
 import type {Abilities} from './abilities.js'
 import type {Precision} from './precision.js'
+import type {ModelSources} from './receipt/model-sources.js'
 import type {DecoderSpec} from './spec.js'
 
 /** Architecture, sizes and limits of a loaded model. */
@@ -55,6 +56,8 @@ export interface ModelDescription {
   defaults: ModelDefaults
   /** Tensors of the base or merged weights, without those of the adapter. */
   tensors: readonly {name: string; dtype: string; shape: readonly number[]}[]
+  /** What receipts of its replies are computed from. */
+  sources: ModelSources
 }
 
 type FromDirectory = Omit<
@@ -69,6 +72,7 @@ type FromDirectory = Omit<
   | 'stop'
   | 'longestToken'
   | 'repetitionPenalty'
+  | 'sources'
 >
 
 /** Maximum size of a licence file, bytes; a larger one is ignored. */

@@ -6,6 +6,7 @@ import type {LoadOptions} from './load-options.js'
 import {describeModel, type ModelDescription} from './model-description.js'
 import {type ModelText, readModelText} from './model-text.js'
 import {choosePrecision, memoryOf, type Precision} from './precision.js'
+import {sourcesOf} from './receipt/model-sources.js'
 import {readReplyRules} from './reply-rules-config.js'
 import type {DecoderSpec} from './spec.js'
 
@@ -31,19 +32,20 @@ const toolNote =
  */
 export async function readModelFiles(
   model: string,
-  {numCtx, device = 'cpu', precision: requested = 'f32', prefixBytes = 0, chatTemplate, ...lookup}: LoadOptions,
+  {numCtx, device = 'cpu', precision: requested = 'f32', prefixBytes = 0, chatTemplate, ...others}: LoadOptions,
 ): Promise<ModelFiles> {
-  const directory = await openRunDirectory(model, lookup)
+  const directory = await openRunDirectory(model, others)
   const declared = await directory.readConfig()
   const config = directory.untied ? {...declared, tie_word_embeddings: false} : declared
   const {tensors, declarations, defaults} = directory
-  const spec = readDecoderSpec(config, directory.config, (tensor) => tensors.has(tensor), lookup.ignoreConfigKeys)
+  const spec = readDecoderSpec(config, directory.config, (tensor) => tensors.has(tensor), others.ignoreConfigKeys)
   const text = await readModelText(directory, config, chatTemplate)
   const rules = readReplyRules(declarations.generation, directory)
   const precision = choosePrecision(requested, tensors, device)
   const wantedContext = numCtx || defaults.parameters.num_ctx || defaultContext
   const contextLength = Math.min(wantedContext, spec.contextLength)
-  const {tokenizer, template, templateSource, style, ends} = text
+  const {tokenizer, template, templateSource, style, ends, templates} = text
+  const {promptLookup = false} = others
   return {
     directory,
     spec,
@@ -62,6 +64,10 @@ export async function readModelFiles(
       stop: [...ends].map((id) => tokenizer.bytes(id).toString('utf8')),
       longestToken: tokenizer.longestToken,
       repetitionPenalty: rules.repetitionPenalty,
+      sources: sourcesOf(
+        {directory, config, spec, precision, templates, ends},
+        {promptLookup, savesPrefixes: prefixBytes > 0, device},
+      ),
     },
   }
 }

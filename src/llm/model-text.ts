@@ -18,6 +18,8 @@ export interface ModelText {
   tokenizer: Tokenizer
   template: ChatTemplate | undefined
   templateSource: string | undefined
+  /** The templates in use: the usual one, and the one for tools. */
+  templates: readonly (string | undefined)[]
   /** How replies are written; undefined without a template that works. */
   style: ReplyStyle | undefined
   /** Undefined if the model cannot insert text before a suffix. */
@@ -42,7 +44,7 @@ export async function readModelText(
   tokenizer.prepare()
   const ends = endTokens(tokenizer, config, declarations.generation)
   const text = {tokenizer, ends, insertion: readInsertion(tokenizer)}
-  const none = {...text, template: undefined, templateSource: undefined, style: undefined}
+  const none = {...text, template: undefined, templateSource: undefined, templates: [], style: undefined}
   if (requested === 'none') return none
   const isChatml =
     promptFormat === chatmlFormat || (promptFormat !== noFormat && tokenizer.id('<|im_start|>') !== undefined)
@@ -55,7 +57,7 @@ export async function readModelText(
   const template = new ChatTemplate(declared, origin, tokenizer.specialTokens, forTools)
   const source = typeof declared === 'string' ? declared : undefined
   const style = source === undefined || template.error !== undefined ? undefined : readStyle(template, source)
-  return {...text, template, templateSource: source, style}
+  return {...text, template, templateSource: source, templates: [source, forTools], style}
 }
 
 async function readTemplate(file: string): Promise<string> {

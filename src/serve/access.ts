@@ -2,6 +2,7 @@ import type {IncomingHttpHeaders} from 'node:http'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {literalPattern, SvcError} from '../errors/index.js'
 import {type HttpApp, hasBearerToken, hasProtocolToken, isLoopback, isSameSecret} from '../net/index.js'
+import {receiptHeader} from './context.js'
 
 export interface AccessOptions {
   /** Undefined disables authentication; tokens in requests are then ignored. */
@@ -52,6 +53,7 @@ function allowOrigin(request: FastifyRequest, reply: FastifyReply, isAllowed: (o
   if (origin === undefined) return
   if (!isAllowed(origin)) throw new SvcError('origin_forbidden', {origin})
   reply.header('access-control-allow-origin', origin).header('vary', 'origin')
+  reply.header('access-control-expose-headers', `x-request-id, ${receiptHeader}`)
 }
 
 /** Whether an origin is on this machine or matches a pattern. `*` in a pattern stands for at least one character. */

@@ -1,8 +1,8 @@
-import {type GenerateEvent, type GenerateRequest, withDefaults} from '../llm/index.js'
+import type {FastifyReply} from 'fastify'
+import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
+import type {Admission} from './admission.js'
 import {Fields} from './body.js'
-import type {KeepAlive} from './keep-alive.js'
 import type {ServerMetrics} from './metrics.js'
-import type {ModelHost} from './model-host.js'
 import type {ModelManagement} from './model-management.js'
 import type {ModelPool} from './model-pool.js'
 import type {EffectiveDevice, ModelEntry} from './served-model.js'
@@ -24,18 +24,23 @@ export interface ServeContext {
 /** The model that the body of a request names. @throws bad_request, body_missing */
 export const requestedModel = (body: unknown): string | undefined => Fields.ofBody(body).string('model') || undefined
 
+/** Header with the receipt of a reply; of several replies to a request, that of the first. */
+export const receiptHeader = 'x-svc-receipt'
+
+/** Adds the receipt to the headers, which are sent before the reply. */
+export const stateReceipt = (reply: FastifyReply, admission: Admission, request: GenerateRequest): FastifyReply =>
+  reply.header(receiptHeader, String(admission.receiptOf(request)))
+
 /** Generates with a served model, and records the time to the first token. */
 export async function* generate(
   {metrics}: ServeContext,
-  host: ModelHost,
+  admission: Admission,
   request: GenerateRequest,
   signal: AbortSignal,
-  keepAlive?: KeepAlive,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
   const started = performance.now()
   let first = true
-  const complete = {...request, prompt: withDefaults(request.prompt, host.served.defaults)}
-  for await (const event of host.generate(complete, signal, keepAlive)) {
+  for await (const event of admission.generate(request, signal)) {
     if (first) metrics.firstToken((performance.now() - started) / 1000)
     first = false
     yield event

@@ -3,4 +3,10 @@
  * the internal request; the routes connect them to the model.
  */
 export type {DownloadProgress, ModelManagement} from './model-management.js'
+export {type Exchange, parseExchange} from './receipts/exchange.js'
+export {
+  type ReceiptModel,
+  type ReceiptReport,
+  verifyReceipt,
+} from './receipts/verify-receipt.js'
 export {type InferenceServer, type ServerOptions, startServer} from './server.js'

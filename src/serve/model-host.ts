@@ -3,15 +3,15 @@ import {
   type CounterName,
   type Engine,
   type EngineOptions,
-  type GenerateEvent,
-  type GenerateRequest,
   type ModelDescription,
+  ModelIdentity,
   maxPromptBytes,
   startEngine,
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
 import {orAborted, startTimer, type Timer} from '../process/index.js'
-import {holdModel, type ModelDefaults, mergeDefaults} from '../weights/index.js'
+import {derivedFolder, FileDigests, holdModel, type ModelDefaults, mergeDefaults} from '../weights/index.js'
+import {Admission} from './admission.js'
 import {type RequestDefaults, requestDefaults} from './defaults.js'
 import type {KeepAlive} from './keep-alive.js'
 import type {MemoryRoom, Resident} from './memory-room.js'
@@ -42,6 +42,8 @@ export class ModelHost implements Resident {
   readonly #options: HostOptions
   readonly #room: MemoryRoom
   #engine: Promise<Engine> | undefined
+  /** That of each engine. Receipts wait for it, but the load does not. */
+  readonly #identities = new WeakMap<Engine, Promise<ModelIdentity>>()
   /** Whether it is loaded, not only being loaded. */
   #isReady = false
   /** Resolves when the last engine has freed its memory. */
@@ -82,6 +84,7 @@ export class ModelHost implements Resident {
     const {description} = engine
     const host = new ModelHost({name: name ?? (description.name || 'svc-local'), path}, description, options, room)
     host.#engine = Promise.resolve(engine)
+    host.#identify(engine)
     host.#isReady = true
     try {
       room.add(host)
@@ -141,18 +144,28 @@ export class ModelHost implements Resident {
     return performance.now() - started
   }
 
-  /** See `Engine.generate`. Loads the model if necessary; afterwards it stays loaded for `keepAlive`. */
-  async *generate(
-    request: GenerateRequest,
-    signal: AbortSignal,
-    keepAlive?: KeepAlive,
-  ): AsyncGenerator<GenerateEvent, void, undefined> {
+  /**
+   * Admits the requests of a client to the loaded model, which stays in memory until they are released. Loads the model if
+   * necessary; afterwards it stays loaded for `keepAlive`.
+   */
+  async admit(signal: AbortSignal, keepAlive?: KeepAlive): Promise<Admission> {
+    const started = performance.now()
     await this.#begin(keepAlive, signal)
     try {
       const engine = await this.#open(signal)
-      yield* engine.generate(request, AbortSignal.any([signal, this.#closing.signal]))
-    } finally {
+      const loadMs = performance.now() - started
+      const identity = await until(this.#identities.get(engine) ?? this.#identify(engine), signal)
+      return new Admission({
+        engine,
+        identity,
+        loadMs,
+        defaults: this.#served.defaults,
+        closing: this.#closing.signal,
+        onRelease: () => this.#end(),
+      })
+    } catch (error) {
       this.#end()
+      throw error
     }
   }
 
@@ -247,6 +260,7 @@ export class ModelHost implements Resident {
     try {
       const engine = await startEngine(this.path, {...engineOptions(this.#options), signal: this.#closing.signal})
       this.#served = toServed(this.name, engine.description, this.#options)
+      this.#identify(engine)
       this.#isReady = true
       return engine
     } catch (error) {
@@ -254,6 +268,17 @@ export class ModelHost implements Resident {
       if (!isErrorOf(error, 'model_not_found')) throw error
       throw new SvcError('model_removed', {model: this.name, path: this.path})
     }
+  }
+
+  /** Starts to compute the digests of the files, which are those of the loaded model. */
+  #identify(engine: Engine): Promise<ModelIdentity> {
+    const {sources} = engine.description
+    const digests = new FileDigests(derivedFolder(process.env))
+    const identity = ModelIdentity.of(sources, this.#served.defaults, digests)
+    // The first request gets the error.
+    identity.catch(() => this.#identities.delete(engine))
+    this.#identities.set(engine, identity)
+    return identity
   }
 
   /** Starts the idle timer. */

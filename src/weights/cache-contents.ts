@@ -5,6 +5,7 @@ import {holdLockFile, writeFault} from '../files/index.js'
 import type {FileUser} from '../process/index.js'
 import {type CacheDescription, manifestName, readManifest} from './cache-entry.js'
 import {lockOf, usersOfEntry} from './derived-cache.js'
+import {pruneDigests} from './file-digests.js'
 
 /** A folder in the cache, or a file in its folder `prefixes`. */
 export interface CacheEntry extends Omit<CacheDescription, 'kind'> {
@@ -91,7 +92,7 @@ export interface Pruned {
 
 /**
  * Deletes entries that were not used for some time, and the partial folders of processes that were interrupted. Entries
- * that a process creates at this moment, or has loaded, are kept.
+ * that a process creates at this moment, or has loaded, are kept. Also deletes old digests of files, which are no entries.
  * @throws file_unreadable, file_unwritable
  */
 export async function pruneCache(
@@ -127,6 +128,7 @@ export async function pruneCache(
       await lock.release()
     }
   }
+  if (!dryRun) await pruneDigests(folder, now - olderThanMs)
   return pruned
 }
 

@@ -7,6 +7,7 @@ export {type CacheEntry, listCache, prefixFolder, pruneCache} from './cache-cont
 export {isAbsent, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.js'
 export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'
 export type {FloatDtype} from './dtype.js'
+export {FileDigests} from './file-digests.js'
 export {foreignFormat} from './foreign-format.js'
 export {type FusedMatrix, withParts, withPartsUpdated} from './fused.js'
 export {ggufModelName, ggufModels, ggufParts, isGgufName} from './gguf/gguf-file.js'

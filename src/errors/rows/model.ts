@@ -28,6 +28,18 @@ export const modelErrors = rows(() => ({
       `Line ${p.line} of ${p.file} is not a JSON object with the texts ${p.input} and text.`,
     hint: (p: {input: string}) => `Write one object per line, such as {"${p.input}": "…", "text": "…"}.`,
   }),
+  receipt_malformed: usage({
+    message: (p: {reason: string}) => `The receipt cannot be read: ${p.reason}.`,
+    hint: 'Pass the complete value of the header x-svc-receipt, or a file with it.',
+  }),
+  exchange_invalid: usage({
+    message: (p: {reason: string}) => `The exchange cannot be read: ${p.reason}.`,
+    hint: 'Write {"receipt": "svc1:…", "request": {…}, "reply": {…}}, with the bodies as they were sent and received.',
+  }),
+  exchange_refused: failed({
+    message: (p: {status: number; reason: string}) => `The request was refused with status ${p.status}: ${p.reason}.`,
+    hint: 'Use the flags of the server that answered, such as --chat-template, --num-ctx and --set.',
+  }),
   model_not_served: notFound({
     openai: 'model_not_found',
     message: (p: {model: string; served: string; suggestion?: string | undefined}) =>

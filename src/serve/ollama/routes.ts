@@ -3,7 +3,8 @@ import {asOllamaError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent} from '../../llm/index.js'
 import {clientGone, type HttpApp, ndjsonStream, streamEvents} from '../../net/index.js'
 import {requireAbilities} from '../abilities.js'
-import {generate, requestedModel, type ServeContext} from '../context.js'
+import type {Admission} from '../admission.js'
+import {generate, requestedModel, type ServeContext, stateReceipt} from '../context.js'
 import type {RequestDefaults} from '../defaults.js'
 import type {ModelHost} from '../model-host.js'
 import {CallCollector, collect, logUnknown, refuseRoute} from '../reply.js'
@@ -74,8 +75,39 @@ async function answer(
   if (parsed.load) return wire.loaded(head(), await loadOrUnload(host, parsed))
 
   const gone = clientGone(reply)
-  const loadMs = await host.load(parsed.keepAlive, gone)
-  const events = generate(context, host, {...parsed.request, contextLength: parsed.numCtx}, gone, parsed.keepAlive)
+  const admission = await host.admit(gone, parsed.keepAlive)
+  try {
+    return await deliver({context, wire, request, reply}, {admission, parsed, head, started, gone})
+  } finally {
+    admission.release()
+  }
+}
+
+interface Exchange {
+  context: ServeContext
+  wire: Wire
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+interface Admitted {
+  admission: Admission
+  parsed: OllamaRequest
+  head: () => response.ReplyHead
+  /** Arrival of the request. */
+  started: number
+  gone: AbortSignal
+}
+
+/** Sends the reply of an admitted request, complete or as a stream. */
+async function deliver(
+  {context, wire, request, reply}: Exchange,
+  {admission, parsed, head, started, gone}: Admitted,
+): Promise<unknown> {
+  const generated = {...parsed.request, contextLength: parsed.numCtx}
+  stateReceipt(reply, admission, generated)
+  const events = generate(context, admission, generated, gone)
+  const {loadMs} = admission
   const ending = (summary: response.ReplyEnd['summary']) => ({summary, loadMs, totalMs: performance.now() - started})
   if (!parsed.stream) {
     const {summary, ...text} = await collect(events)

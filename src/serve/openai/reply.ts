@@ -8,6 +8,7 @@ export interface ReplyHead {
   /** Unix time, s. */
   created: number
   model: string
+  /** The receipt without the request: a seed reproduces a reply only with the same fingerprint. */
   systemFingerprint: string
 }
 
@@ -35,9 +36,6 @@ export interface Choice extends ReplyText {
   calls?: readonly ToolCallReply[]
   summary: GenerateSummary
 }
-
-/** Identifies the implementation: a seed reproduces a reply only with the same fingerprint. */
-export const systemFingerprint = (product: string, device: 'cpu' | 'cuda'): string => `svc-${product}-${device}`
 
 export const heading = (object: string, {id, created, model, systemFingerprint}: ReplyHead) => ({
   id,

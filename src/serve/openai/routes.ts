@@ -4,10 +4,9 @@ import {asOpenAiError, SvcError} from '../../errors/index.js'
 import type {GenerateEvent, GenerateRequest, GenerateSummary} from '../../llm/index.js'
 import {clientGone, type HttpApp, type ReplyStream, sseStream, streamEvents} from '../../net/index.js'
 import {requireAbilities} from '../abilities.js'
-import {generate, requestedModel, type ServeContext} from '../context.js'
+import type {Admission} from '../admission.js'
+import {generate, requestedModel, type ServeContext, stateReceipt} from '../context.js'
 import type {RequestDefaults} from '../defaults.js'
-import type {KeepAlive} from '../keep-alive.js'
-import type {ModelHost} from '../model-host.js'
 import {logUnknown, ReplyCollector, refuseRoute} from '../reply.js'
 import {type OpenAiRequest, readChatCompletion} from './chat-request.js'
 import {chatCall, chatCompletion, chatDelta, chatEnd, chatOpening, chatThinking, chatUsage} from './chat-response.js'
@@ -22,14 +21,7 @@ import {
   completionUsage,
 } from './completion-response.js'
 import {modelEntry, modelList} from './model.js'
-import {
-  type Choice,
-  type PromptText,
-  type ReplyHead,
-  type ReplyText,
-  type StreamHead,
-  systemFingerprint,
-} from './reply.js'
+import type {Choice, PromptText, ReplyHead, ReplyText, StreamHead} from './reply.js'
 
 /** Request and reply formats of one of the two generation routes. */
 interface Wire {
@@ -114,33 +106,45 @@ async function answer(
   const parsed = wire.read(request.body, host.requestDefaults)
   requireAbilities(host.served, parsed.requires)
   logUnknown(request, parsed)
-  const head: StreamHead = {
-    id: `${wire.prefix}-${randomUUID()}`,
-    created: Math.floor(Date.now() / 1000),
-    model: parsed.model ?? host.name,
-    systemFingerprint: systemFingerprint(context.product, context.device === 'cpu' ? 'cpu' : 'cuda'),
-    includeUsage: parsed.includeUsage,
-  }
-  const requests = seeded(parsed)
-  const events = replies(context, host, requests, clientGone(reply), parsed.keepAlive)
-  if (!parsed.stream) {
+  const gone = clientGone(reply)
+  const admission = await host.admit(gone, parsed.keepAlive)
+  try {
+    const head: StreamHead = {
+      id: `${wire.prefix}-${randomUUID()}`,
+      created: Math.floor(Date.now() / 1000),
+      model: parsed.model ?? host.name,
+      systemFingerprint: admission.fingerprint,
+      includeUsage: parsed.includeUsage,
+    }
+    const requests = seeded(parsed)
+    stateReceipt(reply, admission, requests[0] as GenerateRequest)
+    const events = replies(context, admission, requests, gone)
+    if (parsed.stream) {
+      await stream(events, writer(wire, head, parsed, requests.length), request, reply)
+      return reply
+    }
     const collectors = requests.map(() => new ReplyCollector())
     for await (const {index, event} of events) collectors[index]?.add(event)
-    return wire.complete(
-      head,
-      collectors.map((collector) => collector.reply()),
-      parsed.n,
-    )
+    const choices = collectors.map((collector) => collector.reply())
+    return wire.complete(head, choices, parsed.n)
+  } finally {
+    admission.release()
   }
-  await streamEvents(
+}
+
+const stream = (
+  events: ReturnType<typeof replies>,
+  write: ReturnType<typeof writer>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> =>
+  streamEvents(
     events,
     () => sseStream(reply),
-    writer(wire, head, parsed, requests.length),
-    (stream, error) => stream.write(asOpenAiError(SvcError.from(error))),
+    write,
+    (output, error) => output.write(asOpenAiError(SvcError.from(error))),
     request,
   )
-  return reply
-}
 
 /** Repeats each request `n` times, with consecutive seeds. */
 const seeded = ({n, requests}: OpenAiRequest): GenerateRequest[] =>
@@ -159,14 +163,13 @@ const maxConcurrent = 8
 /** Merges the events of several replies. If one fails or the iteration ends, the others are cancelled. */
 async function* replies(
   context: ServeContext,
-  host: ModelHost,
+  admission: Admission,
   requests: readonly GenerateRequest[],
   gone: AbortSignal,
-  keepAlive: KeepAlive | undefined,
 ) {
   const ended = new AbortController()
   const signal = AbortSignal.any([gone, ended.signal])
-  const all = requests.map((request) => generate(context, host, request, signal, keepAlive))
+  const all = requests.map((request) => generate(context, admission, request, signal))
   const pending = new Map<number, Promise<{index: number; result: IteratorResult<GenerateEvent, void>}>>()
   const advance = (index: number) => {
     const next = all[index]?.next().then((result) => ({index, result}))

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {chatCompletion, chatDelta, chatEnd, chatOpening, chatUsage} from '../../../src/serve/openai/chat-response.js'
-import {systemFingerprint} from '../../../src/serve/openai/reply.js'
 import {logprobs, summaryOf} from '../samples.js'
 
 const head = {
   id: 'chatcmpl-5f3c',
   created: 1_767_607_872,
   model: 'my-run',
-  systemFingerprint: systemFingerprint('0.1.0', 'cpu'),
+  systemFingerprint: 'svc1:base=9f86',
 }
 const summary = summaryOf({completionTokens: 2})
 const writtenLogprobs = {
@@ -31,7 +30,7 @@ describe('a chat completion', () => {
   it('matches the specification byte for byte', () =>
     assert.equal(
       JSON.stringify(chatCompletion(head, [{text: 'Hello', summary}])),
-      '{"id":"chatcmpl-5f3c","object":"chat.completion","created":1767607872,"model":"my-run","system_fingerprint":"svc-0.1.0-cpu","choices":[{"index":0,"message":{"role":"assistant","content":"Hello","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":21,"completion_tokens":2,"total_tokens":23}}',
+      '{"id":"chatcmpl-5f3c","object":"chat.completion","created":1767607872,"model":"my-run","system_fingerprint":"svc1:base=9f86","choices":[{"index":0,"message":{"role":"assistant","content":"Hello","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":21,"completion_tokens":2,"total_tokens":23}}',
     ))
 
   it('counts the prompt once and the tokens of all choices', () => {
@@ -63,7 +62,7 @@ describe('a chat completion', () => {
 
 describe('a stream of chat completion chunks', () => {
   const begin =
-    '{"id":"chatcmpl-5f3c","object":"chat.completion.chunk","created":1767607872,"model":"my-run","system_fingerprint":"svc-0.1.0-cpu",'
+    '{"id":"chatcmpl-5f3c","object":"chat.completion.chunk","created":1767607872,"model":"my-run","system_fingerprint":"svc1:base=9f86",'
   const chunks = (includeUsage: boolean) => {
     const stream = {...head, includeUsage}
     return [chatOpening(stream, 0), chatDelta(stream, 0, {text: 'Hel'}), chatEnd(stream, 0, summary)]
@@ -94,12 +93,5 @@ describe('a stream of chat completion chunks', () => {
   it('includes logprobs and the index of the choice', () => {
     const {choices} = chatDelta({...head, includeUsage: false}, 3, {text: 'He', logprobs})
     assert.deepEqual(choices, [{index: 3, delta: {content: 'He'}, logprobs: writtenLogprobs, finish_reason: null}])
-  })
-})
-
-describe('systemFingerprint', () => {
-  it('contains version and device', () => {
-    assert.equal(systemFingerprint('0.1.0', 'cpu'), 'svc-0.1.0-cpu')
-    assert.equal(systemFingerprint('0.1.0', 'cuda'), 'svc-0.1.0-cuda')
   })
 })

@@ -10,13 +10,13 @@ import {
 } from '../../../src/serve/openai/completion-response.js'
 import {logprobs, summaryOf} from '../samples.js'
 
-const head = {id: 'cmpl-5f3c', created: 1_767_607_872, model: 'my-run', systemFingerprint: 'svc-0.1.0-cpu'}
+const head = {id: 'cmpl-5f3c', created: 1_767_607_872, model: 'my-run', systemFingerprint: 'svc1:base=9f86'}
 const heading = {
   id: 'cmpl-5f3c',
   object: 'text_completion',
   created: 1_767_607_872,
   model: 'my-run',
-  system_fingerprint: 'svc-0.1.0-cpu',
+  system_fingerprint: 'svc1:base=9f86',
 }
 const summary = summaryOf({completionTokens: 2, finishReason: 'length'})
 const usage = {prompt_tokens: 21, completion_tokens: 2, total_tokens: 23}

@@ -1,0 +1,55 @@
+import type {Adapter} from '../../weights/index.js'
+import type {Precision} from '../precision.js'
+import type {DecoderSpec} from '../spec.js'
+
+/** What may change the number of tokens that a run computes. */
+export interface ComputeChoices {
+  /** Whether repeated text is drafted. */
+  promptLookup: boolean
+  /** Whether beginnings of prompts are saved. */
+  savesPrefixes: boolean
+}
+
+/** The dimensions that the kernels see: hidden, intermediate, heads, heads of keys, head dimension, vocabulary. */
+type Shape = readonly [number, number, number, number, number, number]
+
+/** A shape for which schedules of requests were compared byte for byte: `test/llm/determinism.slow.ts`. */
+export interface ProvenShape {
+  name: string
+  shape: Shape
+  /** Ranks of adapters with which it was compared, too. */
+  adapterRanks: readonly number[]
+}
+
+export const provenShapes: readonly ProvenShape[] = [
+  {name: 'stories260K', shape: [64, 172, 8, 4, 8, 512], adapterRanks: []},
+  {name: '0.5B', shape: [896, 4864, 14, 2, 64, 151_936], adapterRanks: []},
+]
+
+/**
+ * Whether a reply is known to have the same bytes whatever runs with it, and whatever was saved before. With rounded
+ * weights, a run of several tokens rounds differently from a run of one, so drafts and saved replies are excluded.
+ */
+export function hasSameBytes(
+  spec: DecoderSpec,
+  precision: Precision,
+  adapter: Adapter | undefined,
+  {promptLookup, savesPrefixes}: ComputeChoices,
+): boolean {
+  if (precision !== 'f32' && (promptLookup || savesPrefixes)) return false
+  const proven = provenShapes.find(({shape}) =>
+    shapesOf(spec).every((own) => own.every((size, i) => size === shape[i])),
+  )
+  if (proven === undefined || adapter === undefined) return proven !== undefined
+  return adapter.deltas.every(({a}) => proven.adapterRanks.includes(a.shape[0] as number))
+}
+
+const shapesOf = ({hiddenSize, vocabSize, layers}: DecoderSpec): Shape[] =>
+  layers.map(({attention: {heads, kvHeads, headDim}, mlp: {intermediateSize}}) => [
+    hiddenSize,
+    intermediateSize,
+    heads,
+    kvHeads,
+    headDim,
+    vocabSize,
+  ])
