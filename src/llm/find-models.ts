@@ -67,8 +67,7 @@ export interface ModelStores {
 }
 
 /**
- * Language models by name: those in folders by the names of their subfolders or GGUF files, downloaded ones by the names that
- * `svc list` prints, and those of Ollama by the names there. Of several models with the same name, the first counts.
+ * Language models by name: that of their folder or GGUF file, the one that `svc list` prints, or the one in Ollama. Of several models with the same name, the first counts.
  * @param sources folders, `pulled` for the downloaded ones, and `ollama`
  */
 export async function findNamedModels(sources: readonly string[], stores: ModelStores): Promise<NamedModel[]> {
