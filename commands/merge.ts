@@ -4,10 +4,10 @@ import {byteProgress, ignoreConfigKeyFlag, SvcCommand, withProgress} from '../sr
 import {hubSettings} from '../src/config/index.js'
 import type {MergeV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
-import type {MergeSource} from '../src/weights/index.js'
+import type {MergeAdapter, MergeMethodChoice, MergeSource} from '../src/weights/index.js'
 
 export default class Merge extends SvcCommand<typeof Merge> {
-  static override summary = 'Merge a LoRA adapter into its base model.'
+  static override summary = 'Merge LoRA adapters into their base model.'
   static override description =
     `Merges a run directory, or the given shards, adapter and manifest. By default, the output contains only the tensors that
 the adapter changes. If it is named merged.safetensors and is in the directory of the base model, its tensors replace
@@ -19,12 +19,18 @@ atomically. The file external_serving_handoff_v1.json, next to the output, descr
 If the output head is tied to the embedding, an adapter for the head changes both. --untie stores the head as a separate
 tensor, as svc serve does in memory.
 
-The base model can be a GGUF file. The output is always safetensors; blocks of integers become 16-bit floats, or those of --dtype.`
+The base model can be a GGUF file. The output is always safetensors; blocks of integers become 16-bit floats, or those of --dtype.
+
+Several --adapter are merged into one model. Each can have a weight, a factor of its update, which may be negative. linear adds the
+updates. ties keeps the largest elements of each and averages those whose sign prevails. dare keeps random elements of each, scaled
+up, and adds them. Base model, tokenizer and configuration are those of the first adapter. Ranks and targets may differ.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> ./runs/r7 --full --output ./models/r7',
     '<%= config.bin %> <%= command.id %> ./runs/r7 --output ./merged/merged.safetensors --dtype f32',
     `<%= config.bin %> <%= command.id %> --base-shard model.safetensors --adapter candle_qlora_adapter.safetensors \\
       --meta adapter_manifest.json --output merged.safetensors`,
+    '<%= config.bin %> <%= command.id %> --adapter ./runs/tone:0.7 --adapter ./runs/facts:0.5 --full --output ./models/both',
+    '<%= config.bin %> <%= command.id %> --base ./my-model --adapter ./runs/a --adapter ./runs/b --method ties --density 0.2 -o m.safetensors',
   ]
   static override aliases = ['merge-qlora', 'merge-adapter']
   static override args = {
@@ -42,7 +48,12 @@ The base model can be a GGUF file. The output is always safetensors; blocks of i
       description: 'Base model directory or GGUF file. (default for a run directory: the one in its manifest)',
       helpValue: 'PATH',
     }),
-    adapter: Flags.string({description: 'Adapter weights, instead of a run directory.', helpValue: 'FILE'}),
+    adapter: Flags.string({
+      description: 'Run directory or weights of an adapter, with the factor of its update; may be repeated.',
+      helpValue: 'PATH[:WEIGHT]',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     meta: Flags.string({
       description: 'Adapter manifest. (default: next to the adapter)',
       helpValue: 'FILE',
@@ -54,6 +65,16 @@ The base model can be a GGUF file. The output is always safetensors; blocks of i
       helpValue: 'PATH',
       required: true,
     }),
+    method: Flags.option({
+      description: 'How the updates of several adapters are combined.',
+      options: ['linear', 'ties', 'dare'] as const,
+      default: 'linear',
+    })(),
+    density: Flags.string({
+      description: 'Part of each update that ties and dare keep, above 0 and at most 1. (default: 0.5)',
+      helpValue: 'PART',
+    }),
+    seed: Flags.integer({description: 'Seed of the elements that dare keeps. (default: 0)', min: 0, helpValue: 'N'}),
     full: Flags.boolean({description: 'Write a complete model directory instead of only the changed tensors.'}),
     dtype: Flags.option({
       description: 'Data type of the output. (default: that of the base model)',
@@ -68,10 +89,12 @@ The base model can be a GGUF file. The output is always safetensors; blocks of i
   async run(): Promise<void> {
     const {output, full = false, untie = false, overwrite = false, dtype, quiet} = this.flags
     const source = this.#source()
+    const method = this.#method()
     const {mergeAdapter} = await import('../src/weights/index.js')
     const merged = await withProgress('Merging', !quiet, (show) =>
       mergeAdapter({
         source,
+        method,
         output,
         full,
         untie,
@@ -92,15 +115,41 @@ The base model can be a GGUF file. The output is always safetensors; blocks of i
     const {run} = this.args
     const {'base-shard': shards = [], base, adapter, meta, 'ignore-eval-gate': ignoreEvalGate = false} = this.flags
     const {'ignore-config-key': ignoreConfigKeys = []} = this.flags
+    const cacheFolder = this.settings(hubSettings).hubCache
+    const common = {ignoreEvalGate, ignoreConfigKeys, cacheFolder, cwd: cwd()}
     if (run !== undefined) {
       if (adapter !== undefined || shards.length > 0)
         throw usage('A run directory cannot be combined with --adapter or --base-shard.')
-      return {run, base, ignoreEvalGate, ignoreConfigKeys, cacheFolder: this.settings(hubSettings).hubCache, cwd: cwd()}
+      return {run, base, ...common}
     }
-    if (adapter === undefined) throw usage('Specify a run directory or --adapter.')
-    if (base === undefined && shards.length === 0) throw usage('Specify the base model with --base or --base-shard.')
-    return {base: base === undefined ? {shards} : {folder: base}, adapter, meta, ignoreConfigKeys, cwd: cwd()}
+    const [first, ...others] = (adapter ?? []).map(parseAdapter)
+    if (first === undefined) throw usage('Specify a run directory or --adapter.')
+    const {path, weight} = first
+    if (base !== undefined || shards.length > 0) {
+      const place = base === undefined ? {shards} : {folder: base}
+      return {base: place, adapter: path, meta, weight, others, ...common}
+    }
+    if (/\.(safetensors|bin)$/i.test(path)) throw usage('Specify the base model with --base or --base-shard.')
+    if (meta !== undefined) throw usage('--meta requires --base or --base-shard.')
+    return {run: path, weight, others, ...common}
   }
+
+  /** @throws usage, flag_value */
+  #method(): MergeMethodChoice {
+    const {method: name = 'linear', density: text, seed} = this.flags
+    if (name === 'linear' && text !== undefined) throw usage('--density requires --method ties or dare.')
+    if (name !== 'dare' && seed !== undefined) throw usage('--seed requires --method dare.')
+    const density = text === undefined ? 0.5 : Number(text)
+    if (!(density > 0 && density <= 1))
+      throw new SvcError('flag_value', {flag: '--density', value: text ?? '', expected: 'above 0 and at most 1'})
+    return {name, density, seed: seed ?? 0}
+  }
+}
+
+/** A number after the last colon is the weight. */
+function parseAdapter(text: string): MergeAdapter {
+  const [, path = text, weight = '1'] = /^(.+):([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)$/i.exec(text) ?? []
+  return {path, weight: Number(weight)}
 }
 
 const usage = (reason: string) => new SvcError('usage', {reason})

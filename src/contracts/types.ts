@@ -592,8 +592,12 @@ export interface MergeV1 {
   full: boolean
   /** Number of tensors written. */
   tensors: number
-  /** Number of tensors changed by the adapter. */
+  /** Number of tensors changed by the adapters. */
   changed: number
+  /** How the updates of the adapters were combined. */
+  method?: 'linear' | 'ties' | 'dare'
+  /** Number of adapters. */
+  adapters?: number
   /** Total size of the tensors, in bytes. */
   bytes: number
   /** Dtypes of the tensors. */

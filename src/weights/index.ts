@@ -29,7 +29,8 @@ export {oneFile, speechModelFiles} from './hub/speech-files.js'
 export {readJsonObject} from './json-file.js'
 export {refusePointer, refusePointerFile} from './lfs-pointer.js'
 export {type MergeRequest, type MergeResult, mergeAdapter} from './merge/merge-adapter.js'
-export type {MergeSource} from './merge/merge-inputs.js'
+export type {MergeAdapter, MergeSource} from './merge/merge-inputs.js'
+export {type MergeMethodChoice, type MergeMethodName, mergeMethods} from './merge/merge-methods.js'
 export {
   defaultsFile,
   type ModelDefaults,

@@ -77,8 +77,10 @@ describe('svc merge', () => {
     assert.equal(exitCode, 0)
     assert.deepEqual((await readdir(join(cwd, 'model'))).sort(), [
       'LICENSE',
+      'README.md',
       'config.json',
       handoffName,
+      'merge_recipe.json',
       'model-00001-of-00002.safetensors',
       'model-00002-of-00002.safetensors',
       'model.safetensors.index.json',
@@ -102,6 +104,25 @@ describe('svc merge', () => {
     assert.equal(handoff.tokenizer_source, join(cwd, 'model/tokenizer.json'))
     const generate = ['generate', '-m', 'model', '--temperature', '0', '--max-tokens', '5', '--threads', '1', 'Hi']
     assert.equal((await svcInTurn(generate, {cwd})).exitCode, 0)
+  })
+
+  it('merges adapters with weights, which add up', async (test) => {
+    const cwd = await tinyRun(test)
+    assert.equal((await svcInTurn(['merge', 'run', '-o', 'one.safetensors'], {cwd})).exitCode, 0)
+    const halves = ['--adapter', 'run:0.5', '--adapter', `run/${weights}:.5`]
+    const {stdout, exitCode} = await svcInTurn(['merge', ...halves, '-o', 'two.safetensors', '--json'], {cwd})
+    assert.equal(exitCode, 0, stdout)
+    const result = JSON.parse(stdout)
+    await assertContract('cli/merge.v1', result, 'the result')
+    assert.deepEqual([result.method, result.adapters, result.changed], ['linear', 2, 15])
+    assert.deepEqual(await readTensors(join(cwd, 'two.safetensors')), await readTensors(join(cwd, 'one.safetensors')))
+    const file = await readFile(join(cwd, 'two.safetensors'))
+    const {__metadata__: metadata} = JSON.parse(file.toString('utf8', 8, 8 + Number(file.readBigUInt64LE(0))))
+    const {adapters} = JSON.parse(metadata.merge_recipe)
+    assert.deepEqual(
+      adapters.map(({weight}: {weight: number}) => weight),
+      [0.5, 0.5],
+    )
   })
 
   it('sets tie_word_embeddings to false with --untie', async (test) => {
@@ -279,6 +300,11 @@ describe('svc merge, invalid input', () => {
     ['no base model', ['--adapter', `run/${weights}`, ...out], 2, 'usage', /--base-shard/],
     ['a run and an adapter', ['run', '--adapter', `run/${weights}`, ...out], 2, 'usage', /cannot be combined/],
     ['no output', ['run'], 2, 'usage', /output/],
+    ['a density above 1', ['run', '--method', 'ties', '--density', '2', ...out], 2, 'flag_value', /--density.*"2"/],
+    ['a density of 0', ['run', '--method', 'dare', '--density', '0', ...out], 2, 'flag_value', /--density.*"0"/],
+    ['a density of a sum', ['run', '--density', '0.5', ...out], 2, 'usage', /--method ties or dare/],
+    ['a seed without dare', ['run', '--method', 'ties', '--seed', '1', ...out], 2, 'usage', /--method dare/],
+    ['weights without a base', ['--adapter', `run/${weights}`, ...out], 2, 'usage', /--base/],
     [
       'a missing shard',
       ['--base-shard', 'no.safetensors', '--adapter', `run/${weights}`, ...out],

@@ -150,7 +150,8 @@ describe('a model in a GGUF file', () => {
       await writeFiles(run, tinyAdapterFiles(changes, {}))
       const expected = await logitsOf(test, run, 'f32', cache, file)
       const output = full ? join(run, 'whole') : join(run, 'merged.safetensors')
-      const source = {run, base: file, ignoreEvalGate: false, cwd: run}
+      const halves = {weight: 0.25, others: [{path: run, weight: 0.75}]}
+      const source = {run, base: file, ignoreEvalGate: false, cwd: run, ...(full ? halves : {})}
       const merged = await mergeAdapter({source, output, full, dtype: undefined, untie: false, overwrite: false})
       assert.deepEqual(merged.dtypes, full ? ['F16', 'F32'] : ['F16'])
       const handoff = JSON.parse(await readFile(merged.handoff ?? '', 'utf8'))

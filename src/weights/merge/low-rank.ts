@@ -58,25 +58,20 @@ function transpose(values: Float32Array, rows: number, columns: number): Float32
 }
 
 /**
- * Adds the update to complete rows of the weight in place. Products are summed as 64-bit floats, four at a time, and
- * rounded once to 32 bits.
- * @param block rows of the weight, row-major
- * @param firstRow index of the first row of the block
+ * Adds one row of the updates, times a factor, to sums. Products are added four at a time.
+ * @param sums `[columns]`
  */
-export function addLowRank(block: Float32Array, firstRow: number, {rank, columns, left, right, scale}: LowRank): void {
-  const sums = new Float64Array(columns)
-  for (let row = 0; row * columns < block.length; row++) {
-    sums.fill(0)
-    const at = (firstRow + row) * rank
-    let k = 0
-    for (; k + 4 <= rank; k += 4) {
-      const j = at + k
-      addFour(sums, right, k * columns, left[j]!, left[j + 1]!, left[j + 2]!, left[j + 3]!)
-    }
-    for (; k < rank; k++) addOne(sums, right, k * columns, left[at + k]!)
-    const start = row * columns
-    for (let i = 0; i < columns; i++) block[start + i] = block[start + i]! + scale * sums[i]!
-  }
+export function addLowRankRow(row: number, updates: readonly LowRank[], factor: number, sums: Float64Array): void {
+  for (const update of updates) addRow(row, update, factor, sums)
+}
+
+function addRow(row: number, {rank, columns, left, right, scale}: LowRank, factor: number, sums: Float64Array): void {
+  const at = row * rank
+  const scaled = (k: number) => left[at + k]! * scale * factor
+  let k = 0
+  for (; k + 4 <= rank; k += 4)
+    addFour(sums, right, k * columns, scaled(k), scaled(k + 1), scaled(k + 2), scaled(k + 3))
+  for (; k < rank; k++) addOne(sums, right, k * columns, scaled(k))
 }
 
 function addFour(

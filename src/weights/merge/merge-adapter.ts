@@ -8,12 +8,16 @@ import {writeSafetensors} from '../safetensors-writer.js'
 import {removeAbandoned, writeFolderAtomic} from './atomic-folder.js'
 import {writeHandoff} from './handoff.js'
 import {type MergeInputs, type MergeSource, readMergeInputs} from './merge-inputs.js'
+import type {MergeMethodChoice} from './merge-methods.js'
 import {type MergeChoices, type MergePlan, type PlannedTensor, planMerge} from './merge-plan.js'
+import {cardFile, cardOf, recipeFile, recipeOf} from './merge-recipe.js'
 import {mergedBytes} from './merged-bytes.js'
-import {byteLength, copyUntiedConfig, shardsOf, writeModelDirectory} from './model-directory.js'
+import {byteLength, copyUntiedConfig, shardsOf, writeModelDirectory, writeText} from './model-directory.js'
 
 export interface MergeRequest extends MergeChoices {
   source: MergeSource
+  /** Default: linear. */
+  method?: MergeMethodChoice
   /** A safetensors file, or with `full` a folder. */
   output: string
   /** Replace existing output. */
@@ -27,16 +31,20 @@ export interface MergeResult {
   /** Path of the hand-off file; undefined if it was not written, with the reason in `warnings`. */
   handoff: string | undefined
   tensors: number
-  /** Number of tensors that the adapter updated. */
+  /** Number of tensors that the adapters updated. */
   changed: number
+  method: MergeMethodChoice['name']
+  adapters: number
   bytes: number
   dtypes: string[]
   warnings: string[]
 }
 
+const linear: MergeMethodChoice = {name: 'linear', density: 1, seed: 0}
+
 /**
- * Merges an adapter into the weights of its base model: W' = W + alpha / rank * B A, in 32-bit floats, in blocks of rows.
- * The output is renamed to its final name when it is complete. Source: Hu et al. 2021.
+ * Merges adapters into the weights of their base model, in blocks of rows: for one, W' = W + alpha / rank * B A. The sum is
+ * rounded once to 32-bit floats. The output is renamed to its final name when it is complete. Source: Hu et al. 2021.
  * @throws output_exists, output_is_input, interrupted; what `readMergeInputs`, `planMerge` and `mergedBytes` throw
  */
 export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> {
@@ -49,11 +57,12 @@ export async function mergeAdapter(request: MergeRequest): Promise<MergeResult> 
 }
 
 async function merge(inputs: MergeInputs, request: MergeRequest): Promise<MergeResult> {
-  const {full, dtype, untie} = request
+  const {full, dtype, untie, method = linear} = request
   const output = resolve(request.source.cwd, request.output)
   const plan = planMerge(inputs, request)
   await requireWritable(output, request, inputs)
   await removeAbandoned(output)
+  const recipe = await recipeOf(inputs, method)
 
   const written = new Progress(plan, request)
   const write = (file: string, tensors: readonly PlannedTensor[]) =>
@@ -64,15 +73,17 @@ async function merge(inputs: MergeInputs, request: MergeRequest): Promise<MergeR
         dtype: tensor.dtype,
         shape: tensor.from.shape,
         length: byteLength(tensor),
-        data: () => written.through(tensor, mergedBytes(tensor)),
+        data: () => written.through(tensor, mergedBytes(tensor, method)),
       })),
-      full ? {format: 'pt'} : {},
+      full ? {format: 'pt'} : {merge_recipe: JSON.stringify(recipe)},
     )
   const untied = untie && plan.tensors.some(({name}) => name === headName)
   if (full)
-    await writeFolderAtomic(output, (partial) =>
-      writeModelDirectory(partial, plan, {folders: inputs.folders, untied, dtype}, write),
-    )
+    await writeFolderAtomic(output, async (partial) => {
+      await writeModelDirectory(partial, plan, {folders: inputs.folders, untied, dtype}, write)
+      await writeText(join(partial, recipeFile), `${JSON.stringify(recipe, undefined, 2)}\n`)
+      await writeText(join(partial, cardFile), cardOf(recipe))
+    })
   else {
     await mkdir(dirname(output), {recursive: true})
     await write(output, plan.tensors)
@@ -84,7 +95,9 @@ async function merge(inputs: MergeInputs, request: MergeRequest): Promise<MergeR
     output,
     handoff: await handOff(output, request, plan, inputs, warnings),
     tensors: plan.tensors.length,
-    changed: plan.tensors.filter(({changes}) => changes.length > 0).length,
+    changed: plan.tensors.filter(({updates}) => updates.length > 0).length,
+    method: method.name,
+    adapters: inputs.adapters.length,
     bytes: written.totalBytes,
     dtypes: dtypesOf(plan),
     warnings,
@@ -101,7 +114,7 @@ async function requireWritable(output: string, {full, overwrite}: MergeRequest, 
   if (full !== isFolder || (isFolder && !existsSync(join(output, 'config.json'))))
     throw new SvcError('output_exists', {path: output, flag: undefined})
   const place = await realpath(output)
-  const read = [...inputs.base.values()].map(({file}) => file).concat(inputs.adapter.file)
+  const read = [...inputs.base.values(), ...inputs.adapters.map(({adapter}) => adapter)].map(({file}) => file)
   for (const file of new Set(read)) {
     const real = await realpath(file)
     if (real === place || real.startsWith(join(place, '/')))

@@ -3,22 +3,43 @@ import {stat} from 'node:fs/promises'
 import {dirname, extname, join, resolve} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {isFolder} from '../../files/index.js'
-import {type Adapter, type AdapterManifest, readAdapter, readAdapterManifest, readManifestFile} from '../adapter.js'
+import {
+  type Adapter,
+  type AdapterManifest,
+  findAdapterWeights,
+  readAdapter,
+  readAdapterManifest,
+  readManifestFile,
+} from '../adapter.js'
 import {isGgufName} from '../gguf/gguf-file.js'
 import {findRun, weightsPlace} from '../run-directory.js'
 import {readShards, readTensorMap, type TensorMap} from '../shards.js'
 import {type GgufBase, openGgufBase} from './gguf-base.js'
 
-/** Input of a merge: a run directory, or individual files. Paths are relative to `cwd`. */
-export type MergeSource =
-  /** `base` takes precedence over the base model in the manifest. */
+/** A further adapter, and the factor of its update. */
+export interface MergeAdapter {
+  /** A run directory or the weights in one, relative to `cwd`. */
+  path: string
+  weight: number
+}
+
+/**
+ * Input of a merge: a run directory, or individual files; and further adapters for the same base model. Paths are relative to
+ * `cwd`.
+ */
+export type MergeSource = {
+  /** Factor of the update of the run or the adapter; default 1. */
+  weight?: number
+  others?: readonly MergeAdapter[]
+  ignoreEvalGate?: boolean
+  ignoreConfigKeys?: readonly string[]
+  cacheFolder?: string | undefined
+  cwd: string
+} & (
   | {
       run: string
+      /** Takes precedence over the base model in the manifest. */
       base?: string | undefined
-      ignoreEvalGate: boolean
-      ignoreConfigKeys?: readonly string[]
-      cacheFolder?: string | undefined
-      cwd: string
     }
   | {
       /** Shards of the base model, where the first one with a tensor wins; or the folder of the base model. */
@@ -26,18 +47,24 @@ export type MergeSource =
       adapter: string
       /** The adapter's manifest; default: the one in the folder of the adapter. */
       meta: string | undefined
-      ignoreConfigKeys?: readonly string[]
-      cwd: string
     }
+)
+
+/** An adapter to merge. */
+export interface MergedAdapter {
+  adapter: Adapter
+  manifest: AdapterManifest
+  weight: number
+}
 
 /** Validated inputs of a merge. */
 export interface MergeInputs {
   base: TensorMap
-  adapter: Adapter
-  manifest: AdapterManifest
+  /** At least one. */
+  adapters: readonly MergedAdapter[]
   /** Path or id of the base model. */
   baseModel: string
-  /** Folders searched for configuration and tokenizer, in this order; the first one is that of the run. */
+  /** Folders searched for configuration and tokenizer, in this order; the first one is that of the first run. */
   folders: readonly string[]
   /** Set if the base model is a GGUF file; its folder is the last one. */
   gguf: GgufBase | undefined
@@ -49,15 +76,40 @@ export interface MergeInputs {
  *   merge_families, safetensors_invalid; what `findRun` throws
  */
 export async function readMergeInputs(source: MergeSource): Promise<MergeInputs> {
-  const {manifest, weights, base, folders, gguf} = 'run' in source ? await fromRun(source) : await fromFiles(source)
+  const found = 'run' in source ? await fromRun(source) : await fromFiles(source)
+  const {manifest, weights, base, folders, gguf} = found
   try {
-    const adapter = await readAdapter(weights, manifest)
+    const first = {adapter: await readAdapter(weights, manifest), manifest, weight: source.weight ?? 1}
+    const others: MergedAdapter[] = []
+    for (const other of source.others ?? []) others.push(await readOther(other, source, found))
     const baseModel = await baseModelOf(manifest, folders, source.cwd)
-    return {base, adapter, manifest, baseModel, folders: [...folders, ...(gguf ? [gguf.folder] : [])], gguf}
+    const adapters = [first, ...others]
+    return {base, adapters, baseModel, folders: [...folders, ...(gguf ? [gguf.folder] : [])], gguf}
   } catch (error) {
     await gguf?.remove()
     throw error
   }
+}
+
+/** Reads a further adapter, whatever its manifest says about its base model. */
+async function readOther(
+  {path, weight}: MergeAdapter,
+  {cwd, ignoreEvalGate, ignoreConfigKeys = []}: MergeSource,
+  {basePath}: Found,
+): Promise<MergedAdapter> {
+  const place = resolve(cwd, path)
+  if (!(await isFolder(place))) {
+    await refuseMissing(place)
+    const manifest = await readManifest(place, undefined, ignoreConfigKeys)
+    refuseMixedFamilies(manifest)
+    return {adapter: await readAdapter(place, manifest), manifest, weight}
+  }
+  const lookup = {base: basePath, ignoreEvalGate, ignoreConfigKeys, cwd}
+  const {manifest, weights, merged} = await findRun(place, lookup)
+  if (manifest === undefined || weights === undefined)
+    throw new SvcError('merge_adapter_missing', {path: place, isMerged: merged !== undefined})
+  refuseMixedFamilies(manifest)
+  return {adapter: await readAdapter(weights, manifest), manifest, weight}
 }
 
 /** Returns an absolute path for a folder, because the output is not in the folder of the manifest. */
@@ -72,6 +124,8 @@ interface Found {
   weights: string
   base: TensorMap
   folders: readonly string[]
+  /** Folder or GGUF file of the base model. */
+  basePath: string
   gguf?: GgufBase
 }
 
@@ -80,8 +134,8 @@ async function fromRun(source: Extract<MergeSource, {run: string}>): Promise<Fou
   if (manifest === undefined || weights === undefined)
     throw new SvcError('merge_adapter_missing', {path, isMerged: merged !== undefined})
   refuseMixedFamilies(manifest)
-  if (isGgufName(basePath)) return {manifest, weights, ...(await fromGguf(basePath)), folders: [path]}
-  return {manifest, weights, base: await readShards(basePath), folders: [...new Set([path, basePath])]}
+  if (isGgufName(basePath)) return {manifest, weights, ...(await fromGguf(basePath)), basePath, folders: [path]}
+  return {manifest, weights, base: await readShards(basePath), basePath, folders: [...new Set([path, basePath])]}
 }
 
 async function fromGguf(file: string): Promise<Pick<Found, 'base' | 'gguf'>> {
@@ -91,7 +145,9 @@ async function fromGguf(file: string): Promise<Pick<Found, 'base' | 'gguf'>> {
 
 async function fromFiles(source: Exclude<MergeSource, {run: string}>): Promise<Found> {
   const {cwd, base, meta, ignoreConfigKeys = []} = source
-  const weights = resolve(cwd, source.adapter)
+  const given = resolve(cwd, source.adapter)
+  const weights = (await isFolder(given)) ? findAdapterWeights(given) : given
+  if (weights === undefined) throw new SvcError('adapter_missing', {path: given})
   const shards = 'shards' in base ? base.shards.map((shard) => resolve(cwd, shard)) : []
   for (const file of [...shards, weights]) await refuseMissing(file)
   if (extname(weights).toLowerCase() === '.bin') throw new SvcError('adapter_legacy', {file: weights})
@@ -104,6 +160,7 @@ async function fromFiles(source: Exclude<MergeSource, {run: string}>): Promise<F
       manifest,
       weights,
       ...(await fromGguf(place)),
+      basePath: place,
       folders: [...new Set([dirname(manifest.file), dirname(weights)])],
     }
   const folder = 'folder' in base ? resolve(cwd, base.folder) : dirname(shards[0] as string)
@@ -111,6 +168,7 @@ async function fromFiles(source: Exclude<MergeSource, {run: string}>): Promise<F
     manifest,
     weights,
     base: 'folder' in base ? await readShards(folder) : await firstOfEach(shards),
+    basePath: folder,
     folders: [...new Set([dirname(manifest.file), dirname(weights), folder])],
   }
 }

@@ -8,20 +8,28 @@ import type {TensorMap} from '../shards.js'
 import {refuseOtherThanWeights} from '../weight-rows.js'
 import type {MergeInputs} from './merge-inputs.js'
 
+/** An update of a tensor, or of some of the rows of a fused matrix. */
+interface UpdatedPart {
+  delta: LoraDelta
+  /** First row of a part; undefined: the update is that of the complete tensor. */
+  firstRow: number | undefined
+}
+
+/** What an adapter adds to a tensor. */
+export interface PlannedUpdate {
+  parts: readonly UpdatedPart[]
+  weight: number
+  /** Position of the adapter among those that are merged. */
+  adapter: number
+}
+
 export interface PlannedTensor {
   name: string
   /** Source tensor of the base model. */
   from: TensorEntry
-  /** Updates to add; without one, the base tensor is copied. */
-  changes: readonly Change[]
+  /** Empty if the base tensor is copied. */
+  updates: readonly PlannedUpdate[]
   dtype: string
-}
-
-/** An update of a tensor, or of some of the rows of a fused matrix. */
-export interface Change {
-  delta: LoraDelta
-  /** First row of a part; undefined: the update is that of the complete tensor. */
-  firstRow: number | undefined
 }
 
 export interface MergePlan {
@@ -30,7 +38,7 @@ export interface MergePlan {
 }
 
 export interface MergeChoices {
-  /** Write all tensors of the base model, not only those that the adapter updates. */
+  /** Write all tensors of the base model, not only those that the adapters update. */
   full: boolean
   /** Default: the dtype of each base tensor, F16 for the blocks of GGUF files. */
   dtype: FloatDtype | undefined
@@ -42,28 +50,34 @@ export interface MergeChoices {
  * Plans the tensors to write and their sources.
  * @throws tensor_missing, tensor_dtype, adapter_invalid
  */
-export function planMerge({base, adapter, manifest}: MergeInputs, {full, dtype, untie}: MergeChoices): MergePlan {
-  const warnings = manifest.unmapped.map((name) => `${name} has no base tensor in ${manifest.file} and is ignored.`)
+export function planMerge({base, adapters}: MergeInputs, {full, dtype, untie}: MergeChoices): MergePlan {
+  const warnings = new Set<string>()
   const changed = new Map<string, PlannedTensor>()
-  for (const delta of adapter.deltas) {
-    const {name, from, firstRow, warning} = placeOf(delta, base, untie)
-    if (warning !== undefined) warnings.push(warning)
-    refuseOtherThanWeights(from)
-    const changes = changed.get(name)?.changes ?? []
-    if (changes.some((other) => other.firstRow === undefined || other.firstRow === firstRow))
-      throw new SvcError('adapter_invalid', {file: adapter.file, reason: `it updates ${name} twice`})
-    changed.set(name, {name, from, changes: [...changes, {delta, firstRow}], dtype: dtype ?? storedDtype(from)})
+  for (const [i, {adapter, manifest, weight}] of adapters.entries()) {
+    for (const name of manifest.unmapped) warnings.add(`${name} has no base tensor in ${manifest.file} and is ignored.`)
+    for (const delta of adapter.deltas) {
+      const {name, from, firstRow, warning} = placeOf(delta, base, untie)
+      if (warning !== undefined) warnings.add(warning)
+      refuseOtherThanWeights(from)
+      const updates = changed.get(name)?.updates ?? []
+      const {parts} = updates.find((update) => update.adapter === i) ?? {parts: []}
+      if (parts.some((other) => other.firstRow === undefined || other.firstRow === firstRow))
+        throw new SvcError('adapter_invalid', {file: adapter.file, reason: `it updates ${name} twice`})
+      const others = updates.filter((update) => update.adapter !== i)
+      const update = {parts: [...parts, {delta, firstRow}], weight, adapter: i}
+      changed.set(name, {name, from, updates: [...others, update], dtype: dtype ?? storedDtype(from)})
+    }
   }
-  if (!full) return {tensors: [...changed.values()], warnings}
+  if (!full) return {tensors: [...changed.values()], warnings: [...warnings]}
   const copies = [...base.values()].map((from) => changed.get(from.name) ?? copied(from, dtype))
   const added = [...changed.values()].filter(({name}) => !base.has(name))
-  return {tensors: [...copies, ...added], warnings}
+  return {tensors: [...copies, ...added], warnings: [...warnings]}
 }
 
 const copied = (from: TensorEntry, dtype: FloatDtype | undefined): PlannedTensor => ({
   name: from.name,
   from,
-  changes: [],
+  updates: [],
   dtype: dtype !== undefined && isWidened(storedDtype(from)) ? dtype : storedDtype(from),
 })
 

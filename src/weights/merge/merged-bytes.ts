@@ -3,7 +3,8 @@ import {isWidened} from '../dtype.js'
 import {narrowFloats} from '../narrow.js'
 import {elements, readTensorBytes} from '../safetensors.js'
 import {refuseOtherThanWeights, weightBytes, widenRows} from '../weight-rows.js'
-import {addLowRank, readLowRank} from './low-rank.js'
+import {readLowRank} from './low-rank.js'
+import {CombinedUpdate, type MergeMethodChoice} from './merge-methods.js'
 import type {PlannedTensor} from './merge-plan.js'
 
 /** Elements in memory at once; rows, and heads whose rows alternate, are never split. */
@@ -15,28 +16,47 @@ const copiedBytes = 1 << 22
  * The bytes of a planned tensor in blocks of rows; each chunk is valid until the next one is requested.
  * @throws tensor_overflow, adapter_mismatch, safetensors_invalid
  */
-export async function* mergedBytes({name, from, changes, dtype}: PlannedTensor): AsyncGenerator<Uint8Array> {
+export async function* mergedBytes(
+  {name, from, updates, dtype}: PlannedTensor,
+  method: MergeMethodChoice,
+): AsyncGenerator<Uint8Array> {
   const isPlain = from.headRows === undefined && from.surplus === undefined
-  if (changes.length === 0 && dtype === from.dtype && isPlain) {
+  if (updates.length === 0 && dtype === from.dtype && isPlain) {
     yield* readTensorBytes(from, copiedBytes)
     return
   }
   if (!isWidened(dtype)) throw new Error(`Cannot convert ${name} to ${dtype}.`)
   refuseOtherThanWeights(from)
-  const updates = await Promise.all(changes.map(({delta, firstRow}) => readLowRank(delta, from, firstRow)))
   const {shape, headRows = 1} = from
   const columns = Math.max(1, shape.length > 1 ? (shape.at(-1) as number) : 1)
   const rows = headRows * Math.max(1, Math.floor(Math.min(blockElements, elements(shape)) / (columns * headRows)))
+  const change = await combined({name, from, updates}, columns, method)
   const memory = {block: new Float32Array(rows * columns), halves: new Uint16Array(rows * columns)}
   const rowBytes = weightBytes(from.dtype, columns)
   let row = 0
   for await (const bytes of readTensorBytes(from, rows * rowBytes)) {
     const block = memory.block.subarray(0, (bytes.length / rowBytes) * columns)
     widenRows(bytes, from, columns, block)
-    for (const update of updates) addLowRank(block, row, update)
+    change?.addTo(block, row)
     const narrowed = narrowFloats(block, dtype, memory.halves)
     if (narrowed === undefined) throw new SvcError('tensor_overflow', {tensor: name, dtype})
     yield narrowed
     row += rows
   }
+}
+
+/** Undefined if the tensor is not updated. */
+async function combined(
+  {name, from, updates}: Pick<PlannedTensor, 'name' | 'from' | 'updates'>,
+  columns: number,
+  method: MergeMethodChoice,
+): Promise<CombinedUpdate | undefined> {
+  if (updates.length === 0) return undefined
+  const changes = await Promise.all(
+    updates.map(async ({parts, ...others}) => ({
+      change: await Promise.all(parts.map(({delta, firstRow}) => readLowRank(delta, from, firstRow))),
+      ...others,
+    })),
+  )
+  return CombinedUpdate.of(changes, {name, rows: elements(from.shape) / columns, columns}, method)
 }

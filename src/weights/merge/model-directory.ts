@@ -135,5 +135,6 @@ async function writeDeclarations(folder: string, folders: readonly string[]): Pr
 }
 
 /** Syncs the file, because all files must be on disk before the folder gets its final name. */
-const writeJson = (file: string, value: object) =>
-  writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`, {flag: 'wx', flush: true})
+export const writeText = (file: string, text: string) => writeFile(file, text, {flag: 'wx', flush: true})
+
+const writeJson = (file: string, value: object) => writeText(file, `${JSON.stringify(value, undefined, 2)}\n`)
