@@ -67,7 +67,8 @@ export interface ModelStores {
 }
 
 /**
- * Language models by name: that of their folder or GGUF file, the one that `svc list` prints, or the one in Ollama. Of several models with the same name, the first counts.
+ * Language models by name: that of their folder or GGUF file, the one that `svc list` prints, or the one in Ollama. Of several
+ * models with the same name, the first counts.
  * @param sources folders, `pulled` for the downloaded ones, and `ollama`
  */
 export async function findNamedModels(sources: readonly string[], stores: ModelStores): Promise<NamedModel[]> {

@@ -154,7 +154,7 @@ export class ModelHost implements Resident {
     try {
       const engine = await this.#open(signal)
       const loadMs = performance.now() - started
-      const identity = await until(this.#identities.get(engine) ?? this.#identify(engine), signal)
+      const identity = await orAborted(this.#identities.get(engine) ?? this.#identify(engine), signal)
       return new Admission({
         engine,
         identity,
