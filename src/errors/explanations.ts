@@ -756,6 +756,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
       found: [2048, 2048],
     },
   ],
+  adapter_too_large: [
+    'The adapters in use and those of --adapter leave too little of --adapter-memory.',
+    {adapter: 'legal', bytes: 300_000_000, pinned: 100_000_000, limit: 256_000_000},
+  ],
+  adapter_changed: [
+    'The files of an adapter were replaced between the arrival of a request and its start.',
+    {adapter: 'legal', path: 'adapters/legal'},
+  ],
   adapter_ambiguous: [
     'Merged weights next to the adapter cover only some of the layers that the adapter changes.',
     {adapter: 'runs/r7/adapter.safetensors', tensor: 'model.layers.3.self_attn.q_proj.weight'},

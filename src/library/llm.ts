@@ -2,6 +2,7 @@ import {type Engine, type EngineOptions, startEngine} from '../llm/index.js'
 
 export {SvcError} from '../errors/index.js'
 export type {
+  AdapterSource,
   Engine,
   EngineOptions,
   GenerateEvent,

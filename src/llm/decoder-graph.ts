@@ -1,5 +1,6 @@
 import {type Attributes, GraphBuilder, type Value} from '../onnx/index.js'
-import {type Adapter, type TensorMap, withParts, withPartsUpdated} from '../weights/index.js'
+import {type TensorMap, withParts} from '../weights/index.js'
+import {AdapterBranches} from './adapters/adapter-branches.js'
 import {Initializers} from './initializers.js'
 import {queryFactor, rotaryFrequencies} from './rope.js'
 import type {Activation, AttentionSpec, DecoderSpec, MlpSpec, NormNames, RopeSpec} from './spec.js'
@@ -21,7 +22,7 @@ export interface DecoderGraph {
  * - `total_length` int32 `[1]`, length of the longest row including its past
  * - `logit_rows` int64 `[rows]`, indexes of the `batch * time` hidden states to compute logits for
  * - `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]`
- * - with an adapter, `adapter` float32 `[batch, 1, 1]` and `adapter_rows` float32 `[rows, 1]`: 1 applies it, 0 does not
+ * - with adapters, those of `AdapterBranches`
  *
  * Outputs, to run in place:
  *
@@ -33,24 +34,21 @@ export interface DecoderGraph {
  * With a quantised head, the logits and their total are approximate, and those of the most likely tokens are exact.
  *
  * @param contextLength number of positions in the rotary tables
- * @throws tensor_missing, tensor_shape, tensor_dtype, adapter_mismatch
+ * @param adapters whether sequences can have adapters
+ * @throws tensor_missing, tensor_shape, tensor_dtype
  */
 export function buildDecoderGraph(
   spec: DecoderSpec,
   tensors: TensorMap,
-  adapter: Adapter | undefined,
   contextLength: number,
+  adapters = false,
 ): DecoderGraph {
   const graph = new GraphBuilder('decoder')
-  const weights = new Initializers(
-    graph,
-    withParts(tensors, spec.fused),
-    adapter && withPartsUpdated(adapter, spec.fused),
-  )
+  const weights = new Initializers(graph, withParts(tensors, spec.fused))
   const tokens = graph.input('tokens', 'int64', ['batch', 'time'])
   const logitRows = graph.input('logit_rows', 'int64', ['rows'])
-  const mask = adapter && graph.input('adapter', 'float32', ['batch', 1, 1])
-  const layers = new LayerBuilder(graph, weights, spec, contextLength, mask)
+  const branches = adapters ? new AdapterBranches(graph, spec) : undefined
+  const layers = new LayerBuilder(graph, weights, spec, contextLength, branches)
 
   const {hiddenSize, vocabSize} = spec
   const embedded = weights.rows(tokens, spec.tensors.embedding, [vocabSize, hiddenSize])
@@ -62,13 +60,12 @@ export function buildDecoderGraph(
   const rows = graph.node('Reshape', [hidden, graph.integers(-1, hiddenSize)])
   const last = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
   const selected = scaled(graph, last, spec.logitScale)
-  const rowMask = adapter && graph.input('adapter_rows', 'float32', ['rows', 1])
-  const {logits: unlimited, ofWeights} = layers.head(selected, rowMask)
+  const {logits: unlimited, ofWeights} = layers.head(selected)
   const logits = limited(graph, unlimited, spec.logitCap)
   graph.output('logits', logits, 'float32', ['rows', vocabSize])
   const top = topOf(graph, logits, topCount(spec))
   const exact = weights.multiplyExactly(selected, spec.tensors.head, top.ids)
-  // The part of an adapter in the logits stays as it is.
+  // The parts of the adapters in the logits stay as they are.
   const ofTop = (all: Value) => graph.node('GatherElements', [all, top.ids], {axis: -1})
   const rest = () => graph.node('Sub', [ofTop(unlimited), ofTop(ofWeights)])
   const unlimitedTop = ofWeights === unlimited ? exact : exact && graph.node('Add', [exact, rest()])
@@ -77,7 +74,6 @@ export function buildDecoderGraph(
   graph.output('top_logits', topLogits ?? top.logits, 'float32', ['rows', topCount(spec)])
   const logTotal = topLogits === undefined ? top.logTotal : corrected(graph, top, topLogits)
   graph.output('log_total', logTotal, 'float32', ['rows', 1])
-  weights.requireAllTaken()
   return {model: graph.build({inPlace: true}), externalFolder: weights.folder}
 }
 
@@ -132,7 +128,7 @@ class LayerBuilder {
   readonly #weights: Initializers
   readonly #spec: DecoderSpec
   readonly #contextLength: number
-  readonly #mask: Value | undefined
+  readonly #adapters: AdapterBranches | undefined
   readonly #sequence: {positions: Value; lastIndex: Value; totalLength: Value}
   readonly #rotary = new Map<string, {cos: Value; sin: Value}>()
 
@@ -141,13 +137,13 @@ class LayerBuilder {
     weights: Initializers,
     spec: DecoderSpec,
     contextLength: number,
-    mask: Value | undefined,
+    adapters: AdapterBranches | undefined,
   ) {
     this.#graph = graph
     this.#weights = weights
     this.#spec = spec
     this.#contextLength = contextLength
-    this.#mask = mask
+    this.#adapters = adapters
     this.#sequence = {
       positions: graph.input('positions', 'int64', ['batch', 'time']),
       lastIndex: graph.input('last_index', 'int32', ['batch']),
@@ -178,7 +174,7 @@ class LayerBuilder {
     const {heads, kvHeads, headDim, rope, scale, cap, window, names, biases, headNorms} = attention
     const project = (which: 'q' | 'k' | 'v', count: number) =>
       this.#biased(
-        this.#linear(x, names[which], [count * headDim, hiddenSize], this.#mask),
+        this.#linear(x, which, names[which], [count * headDim, hiddenSize]),
         biases.includes(which) ? names[which] : undefined,
         count * headDim,
       )
@@ -211,56 +207,35 @@ class LayerBuilder {
     )
     graph.output(`present_key.${layer}`, key, 'float32', dims)
     graph.output(`present_value.${layer}`, value, 'float32', dims)
-    const out = this.#linear(context, names.o, [hiddenSize, heads * headDim], this.#mask)
+    const out = this.#linear(context, 'o', names.o, [hiddenSize, heads * headDim])
     return this.#biased(out, biases.includes('o') ? names.o : undefined, hiddenSize)
   }
 
   /** down(activation(gate(x)) * up(x)). Source: Shazeer 2020. */
   feedForward({intermediateSize, activation, names}: MlpSpec, x: Value): Value {
     const {hiddenSize} = this.#spec
-    const gate = this.#linear(x, names.gate, [intermediateSize, hiddenSize], this.#mask)
-    const up = this.#linear(x, names.up, [intermediateSize, hiddenSize], this.#mask)
+    const gate = this.#linear(x, 'gate', names.gate, [intermediateSize, hiddenSize])
+    const up = this.#linear(x, 'up', names.up, [intermediateSize, hiddenSize])
     const {op, attributes} = activations[activation]
     const product = this.#graph.node('Mul', [this.#graph.contrib(op, [gate], attributes), up])
-    return this.#linear(product, names.down, [hiddenSize, intermediateSize], this.#mask)
+    return this.#linear(product, 'down', names.down, [hiddenSize, intermediateSize])
   }
 
   /**
-   * Computes logits, and returns them with and without the part of the adapter. The adapter of a tied head is applied
+   * Computes logits, and returns them with and without the parts of the adapters. The adapter of a tied head is applied
    * only here, not to the embedding.
    */
-  head(x: Value, rowMask: Value | undefined): {logits: Value; ofWeights: Value} {
+  head(x: Value): {logits: Value; ofWeights: Value} {
     const {vocabSize, hiddenSize, tensors} = this.#spec
     const shape = [vocabSize, hiddenSize] as const
     const ofWeights = this.#weights.multiply(x, tensors.head, shape, 2)
-    const targets = [tensors.head, tensors.embedding, 'lm_head.weight']
-    return {logits: this.#adapted(ofWeights, x, shape, rowMask, targets), ofWeights}
+    return {logits: this.#adapters?.addToRows(ofWeights, x, 'head', shape) ?? ofWeights, ofWeights}
   }
 
-  /** x W^T with W `[out, in]` as stored in the shard, plus the part of the adapter. */
-  #linear(x: Value, name: string, shape: readonly [number, number], mask: Value | undefined): Value {
-    return this.#adapted(this.#weights.multiply(x, name, shape), x, shape, mask, [name])
-  }
-
-  /** y + mask * scale * (x A^T) B^T if the adapter has a LoRA pair for one of the targets; otherwise y. */
-  #adapted(
-    y: Value,
-    x: Value,
-    shape: readonly [number, number],
-    mask: Value | undefined,
-    targets: readonly string[],
-  ): Value {
-    const graph = this.#graph
-    for (const target of targets) {
-      const delta = this.#weights.takeDelta(target, shape)
-      if (delta === undefined) continue
-      const down = graph.node('Mul', [graph.contrib('FusedMatMul', [x, delta.a], {transB: 1}), mask])
-      return graph.node('Add', [
-        y,
-        graph.contrib('FusedMatMul', [down, delta.b], {transB: 1, alpha: {float: delta.scale}}),
-      ])
-    }
-    return y
+  /** x W^T with W `[out, in]` as stored in the shard, plus the parts of the adapters. */
+  #linear(x: Value, role: string, name: string, shape: readonly [number, number]): Value {
+    const y = this.#weights.multiply(x, name, shape)
+    return this.#adapters?.add(y, x, role, shape) ?? y
   }
 
   #biased(x: Value, weight: string | undefined, size: number): Value {

@@ -1,6 +1,7 @@
 import {type Device, openSession, type Session, type Tensor, tensor} from '../onnx/index.js'
 import {type TopLogits, topLogits} from '../sampling/index.js'
-import type {Adapter, TensorMap} from '../weights/index.js'
+import type {TensorMap} from '../weights/index.js'
+import {AdapterPool, type PooledAdapter} from './adapters/adapter-pool.js'
 import {buildDecoderGraph, topCount} from './decoder-graph.js'
 import {KvCache} from './kv-cache.js'
 import type {DecoderSpec} from './spec.js'
@@ -8,13 +9,16 @@ import type {DecoderSpec} from './spec.js'
 export interface DecoderOptions {
   contextLength: number
   threads: number
-  adapter?: Adapter | undefined
+  /** Whether sequences can have adapters; without, the graph has no parts for them. */
+  adapters?: boolean
   device?: Device
 }
 
 export interface Decoder {
   readonly spec: DecoderSpec
   readonly contextLength: number
+  /** The adapters that sequences can have. */
+  readonly adapters: AdapterPool | undefined
   /** Creates an empty cache for this decoder. */
   newCache(): KvCache
   /** Appends tokens to one sequence. */
@@ -27,15 +31,15 @@ export interface Decoder {
 export interface PrefillOptions {
   /** Positions to predict the next token of; default: `last`. */
   predict?: 'last' | 'all'
-  /** Whether the adapter is applied; default true. */
-  adapted?: boolean
+  /** That of the sequence; default: none. */
+  adapter?: PooledAdapter | undefined
   /** Whether the logits of all tokens are returned; default true. */
   logits?: boolean
 }
 
 export interface StepOptions {
-  /** Whether the adapter is applied to each sequence; default: to all. */
-  adapted?: readonly boolean[]
+  /** Those of the sequences; default: none. */
+  adapters?: readonly (PooledAdapter | undefined)[]
   /** Whether the logits of all tokens are returned; default true. */
   logits?: boolean
 }
@@ -49,28 +53,30 @@ export interface Prediction {
 
 /**
  * Builds the graph of a decoder over its shards and opens a session.
- * @throws tensor_missing, tensor_shape, tensor_dtype, adapter_mismatch
+ * @throws tensor_missing, tensor_shape, tensor_dtype
  */
 export async function openDecoder(
   spec: DecoderSpec,
   tensors: TensorMap,
-  {contextLength, threads, adapter, device = 'cpu'}: DecoderOptions,
+  {contextLength, threads, adapters: withAdapters = false, device = 'cpu'}: DecoderOptions,
 ): Promise<Decoder> {
-  const {model, externalFolder} = buildDecoderGraph(spec, tensors, adapter, contextLength)
+  const {model, externalFolder} = buildDecoderGraph(spec, tensors, contextLength, withAdapters)
   const session = await openSession(model, {externalFolder, threads, device})
-  const run = (cache: KvCache, batch: Batch) => runBatch(session, spec, cache, batch, adapter !== undefined)
+  const pool = withAdapters ? new AdapterPool(spec, tensors) : undefined
+  const run = (cache: KvCache, batch: Batch) => runBatch(session, spec, cache, batch, pool)
   return {
     spec,
     contextLength,
+    adapters: pool,
     newCache: () =>
       new KvCache(
         spec.layers.map(({attention: {kvHeads, headDim}}) => ({kvHeads, headDim})),
         contextLength,
       ),
-    prefill: (cache, slot, tokens, {predict = 'last', adapted = true, logits = true} = {}) =>
-      run(cache, {first: slot, rows: [tokens], adapted: [adapted], predict, logits}),
-    step: (cache, tokens, {adapted = tokens.map(() => true), logits = true} = {}) =>
-      run(cache, {first: 0, rows: tokens.map((token) => [token]), adapted, predict: 'last', logits}),
+    prefill: (cache, slot, tokens, {predict = 'last', adapter, logits = true} = {}) =>
+      run(cache, {first: slot, rows: [tokens], adapters: [adapter], predict, logits}),
+    step: (cache, tokens, {adapters = tokens.map(() => undefined), logits = true} = {}) =>
+      run(cache, {first: 0, rows: tokens.map((token) => [token]), adapters, predict: 'last', logits}),
     release: () => session.release(),
   }
 }
@@ -79,7 +85,7 @@ export async function openDecoder(
 interface Batch {
   first: number
   rows: readonly (readonly number[])[]
-  adapted: readonly boolean[]
+  adapters: readonly (PooledAdapter | undefined)[]
   predict: 'last' | 'all'
   logits: boolean
 }
@@ -89,15 +95,18 @@ async function runBatch(
   spec: DecoderSpec,
   cache: KvCache,
   batch: Batch,
-  withAdapter: boolean,
+  pool: AdapterPool | undefined,
 ): Promise<Prediction[]> {
-  const {first, rows, adapted, predict, logits} = batch
+  const {first, rows, adapters, predict, logits} = batch
   const time = rows[0]?.length ?? 0
   const totals = rows.map((_, row) => cache.length(first + row) + time)
   for (const [row, total] of totals.entries()) cache.reserve(first + row, total)
   // At least one, because kernels divide by the number of rows.
   const predicted = predict === 'all' ? time : 1
-  const logitRows = rows.flatMap((_, row) => range((row + 1) * time - predicted, predicted))
+  const wanted = rows.flatMap((_, row) => range((row + 1) * time - predicted, predicted))
+  // The kernels of a quantised head round a single row differently from several.
+  const isSingle = wanted.length === 1
+  const logitRows = isSingle ? [...wanted, ...wanted] : wanted
   const positions = totals.flatMap((total) => range(total - time, time))
   const feeds: Record<string, Tensor> = {
     tokens: tensor(BigInt64Array.from(rows.flat(), BigInt), [rows.length, time]),
@@ -108,12 +117,7 @@ async function runBatch(
     ),
     total_length: tensor(Int32Array.of(Math.max(...totals)), [1]),
     logit_rows: tensor(BigInt64Array.from(logitRows, BigInt), [logitRows.length]),
-  }
-  if (withAdapter) {
-    const mask = Float32Array.from(adapted, Number)
-    const perRow = logitRows.map((row) => mask[Math.floor(row / time)] as number)
-    feeds.adapter = tensor(mask, [rows.length, 1, 1])
-    feeds.adapter_rows = tensor(Float32Array.from(perRow), [logitRows.length, 1])
+    ...pool?.feeds(adapters, isSingle ? [...adapters, ...adapters] : adapters),
   }
   const {vocabSize} = spec
   const [count, rowCount] = [topCount(spec), logitRows.length]
@@ -134,7 +138,7 @@ async function runBatch(
   }
   await session.runInPlace(feeds, outputs)
   for (const [row, total] of totals.entries()) cache.setLength(first + row, total)
-  return logitRows.map((_, row) => {
+  return wanted.map((_, row) => {
     const [start, end] = [row * count, (row + 1) * count]
     return {
       top: topLogits(top.ids.subarray(start, end), top.logits.subarray(start, end), logTotals[row] as number),

@@ -4,6 +4,7 @@ import {SvcError} from '../errors/index.js'
 import type {LogOptions} from '../log/index.js'
 import {startThread} from '../process/index.js'
 import {holdModel, type QuantizeProgress} from '../weights/index.js'
+import type {ResidentAdapter} from './adapters/resident-adapters.js'
 import {type CounterName, EngineCounters} from './counters.js'
 import {EventQueue} from './event-queue.js'
 import {failure} from './failure.js'
@@ -13,7 +14,7 @@ import {maxPromptBytes, withinBytes} from './prompt.js'
 import {type PromptThread, startPromptThread} from './prompt-thread.js'
 import {readEvents} from './reply/read-events.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
-import type {WorkerAnswer, WorkerRequest, WorkerStart} from './worker.js'
+import type {WorkerAnswer, WorkerNotice, WorkerRequest, WorkerStart} from './worker.js'
 
 export interface EngineOptions extends LoadOptions {
   /** Logging options of the worker, as in the calling thread. */
@@ -30,6 +31,10 @@ export interface Engine {
   /** Time from the start of the thread until the model is ready, ms. */
   readonly loadMs: number
   counters(): Record<CounterName, number>
+  /** The adapters in memory. */
+  adapters(): readonly ResidentAdapter[]
+  /** Frees the memory of the adapter with a key when no request uses it any more. */
+  forgetAdapter(key: string): void
   /** See `LanguageModel.generate`. Leaving the loop early cancels the request. */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined>
   /** Cancels running requests and frees the model. */
@@ -73,6 +78,10 @@ async function startThreads(
     await prompts.then((thread) => thread.close()).catch(() => undefined)
     throw error
   })
+  let resident: readonly ResidentAdapter[] = []
+  worker.on('message', (notice: WorkerNotice) => {
+    resident = notice.resident
+  })
   const ended = new AbortController()
   // Every running request adds a listener.
   setMaxListeners(0, ended.signal)
@@ -91,6 +100,8 @@ async function startThreads(
     description,
     loadMs,
     counters: () => counters.snapshot(),
+    adapters: () => resident,
+    forgetAdapter: (adapter) => worker.postMessage({type: 'forget', adapter} satisfies WorkerRequest),
     generate: (request, requestSignal) =>
       generate({worker, encoder, description}, request, ended.signal, requestSignal),
     async close() {

@@ -5,6 +5,7 @@
 
 export type {ReplyFormat} from '../grammar/index.js'
 export {type Abilities, type Ability, capabilitiesOf} from './abilities.js'
+export type {AdapterSource, ResidentAdapter} from './adapters/resident-adapters.js'
 export type {CounterName} from './counters.js'
 export {declaredMaxTokens, declaredRequest, declaredSampling, declaredSeed} from './default-sampling.js'
 export {describeModelFiles, type Engine, type EngineOptions, startEngine} from './engine.js'
@@ -19,7 +20,7 @@ export {
 } from './find-models.js'
 export {type Inspection, inspectModel, readLicense} from './inspect.js'
 export {type LanguageModel, loadLanguageModel} from './language-model.js'
-export type {LoadOptions} from './load-options.js'
+export type {AdapterOptions, LoadOptions} from './load-options.js'
 export {mergeDefaults, parameterFault} from './model-defaults.js'
 export type {ModelDescription} from './model-description.js'
 export {maxPromptBytes, withDefaults} from './prompt.js'

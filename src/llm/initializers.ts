@@ -1,15 +1,7 @@
 import {relative} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../onnx/index.js'
-import {
-  type Adapter,
-  commonFolder,
-  elements,
-  isBlockEntry,
-  type LoraDelta,
-  type TensorEntry,
-  type TensorMap,
-} from '../weights/index.js'
+import {commonFolder, elements, isBlockEntry, type TensorEntry, type TensorMap} from '../weights/index.js'
 import {weightDtypes} from './spec.js'
 
 const dataTypes: ReadonlyMap<string, DataType> = new Map([
@@ -33,27 +25,23 @@ const float32 = 1
 const zero = 128
 
 /**
- * Adds the tensors of a model and its adapter to a graph as external initialisers, once each. Their shapes are checked
- * against those that the graph needs.
+ * Adds the tensors of a model to a graph as external initialisers, once each. Their shapes are checked against those that
+ * the graph needs.
  */
 export class Initializers {
   /** Folder that the locations in the graph are relative to. */
   readonly folder: string
   readonly #graph: GraphBuilder
   readonly #tensors: TensorMap
-  readonly #deltas: Map<string, LoraDelta>
   readonly #made = new Map<TensorEntry, Value>()
   readonly #externals = new Map<string, Value>()
   readonly #products: ByteProducts
 
-  constructor(graph: GraphBuilder, tensors: TensorMap, adapter: Adapter | undefined) {
+  constructor(graph: GraphBuilder, tensors: TensorMap) {
     this.#graph = graph
     this.#products = new ByteProducts(graph)
     this.#tensors = tensors
-    this.#deltas = new Map(adapter?.deltas.map((delta) => [delta.target, delta]))
-    this.folder = commonFolder(
-      [...tensors.values(), ...(adapter?.deltas ?? []).flatMap(({a, b}) => [a, b])].map(({file}) => file),
-    )
+    this.folder = commonFolder([...tensors.values()].map(({file}) => file))
   }
 
   /** A tensor as 32-bit floats. @throws tensor_missing, tensor_shape, tensor_dtype */
@@ -116,33 +104,6 @@ export class Initializers {
     if (blocks !== undefined) return this.#rowsOfBlocks(indexes, blocks, [rows, size])
     const found = graph.node('Gather', [this.#external(`${name}.exact`, entry, typeOf(entry)), indexes], {axis: 0})
     return entry.dtype === 'F32' ? found : graph.node('Cast', [found], {to: float32})
-  }
-
-  /**
-   * The adapter's LoRA pair for a weight `[out, in]`, if there is one; each pair is returned once.
-   * @throws adapter_mismatch
-   */
-  takeDelta(target: string, shape: readonly [number, number]): {a: Value; b: Value; scale: number} | undefined {
-    const delta = this.#deltas.get(target)
-    if (delta === undefined) return undefined
-    this.#deltas.delete(target)
-    const {a, b, scale} = delta
-    const [rank] = a.shape
-    const fits = (entry: TensorEntry, expected: readonly (number | undefined)[]) => {
-      if (!sameShape(entry.shape, expected))
-        throw new SvcError('adapter_mismatch', {tensor: entry.name, adapter: entry.shape, base: target, found: shape})
-    }
-    fits(a, [rank, shape[1]])
-    fits(b, [shape[0], rank])
-    return {a: this.#make(`adapter.${a.name}`, a), b: this.#make(`adapter.${b.name}`, b), scale}
-  }
-
-  /** @throws tensor_missing if the adapter changes a weight that the model does not have or use */
-  requireAllTaken(): void {
-    const [unused] = this.#deltas.values()
-    if (unused === undefined) return
-    const files = [...new Set([...this.#tensors.values()].map(({file}) => file))]
-    throw new SvcError('tensor_missing', {tensor: unused.target, files})
   }
 
   #find(name: string, shape: readonly number[]): TensorEntry {

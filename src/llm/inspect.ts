@@ -13,6 +13,7 @@ import {
   type TensorMap,
 } from '../weights/index.js'
 import {abilitiesOf, capabilitiesOf} from './abilities.js'
+import {siteGroups, sitesOf} from './adapters/sites.js'
 import {buildDecoderGraph} from './decoder-graph.js'
 import {readDecoderSpec} from './families/index.js'
 import {describeModel} from './model-description.js'
@@ -90,7 +91,10 @@ export async function inspectModel(
   const text = declared && (await attempt(() => readModelText(directory, config)))
   if (text?.template?.error !== undefined) problems.push(text.template.error)
   const {tensors, adapter} = directory
-  if (spec !== undefined) await attempt(() => buildDecoderGraph(spec, asFloats(tensors), adapter, shortContext))
+  if (spec !== undefined) {
+    await attempt(() => buildDecoderGraph(spec, asFloats(tensors), shortContext))
+    if (adapter !== undefined) await attempt(() => sitesOf(siteGroups(spec), adapter, tensors))
+  }
   const types = (await attempt(() => typesOf(tensors))) ?? []
   const described = spec && (await attempt(() => describeModel(directory, spec)))
   const {parameterCount} = described ?? {}

@@ -5,12 +5,14 @@ import {SvcError} from '../errors/index.js'
 import {packageVersion} from '../files/index.js'
 import {type Device, physicalCores, requireDevice, runtimeVersion} from '../onnx/index.js'
 import {derivedFolder, derivedKey, prefixFolder, type RunDirectory, type TensorMap} from '../weights/index.js'
+import type {ResidencyOptions} from './adapters/resident-adapters.js'
 import {EngineCounters} from './counters.js'
 import {openDecoder} from './decoder.js'
 import {topCount} from './decoder-graph.js'
 import {EventQueue} from './event-queue.js'
 import {GrammarReader, grammarOptions} from './grammar-reader.js'
 import type {LoadOptions} from './load-options.js'
+import {ModelAdapters} from './model-adapters.js'
 import type {ModelDescription} from './model-description.js'
 import {readModelFiles} from './model-files.js'
 import {withQuantised} from './precision.js'
@@ -42,21 +44,17 @@ export interface LanguageModel {
    *   reason of the signal
    */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined>
+  /** Frees the memory of an adapter when no request uses it any more. */
+  forgetAdapter(key: string): void
   /** Resolves when no request is running or waiting. */
   idle(): Promise<void>
   /** Frees the model; no request may be running. */
   release(): Promise<void>
 }
 
-/** Key of everything that keys and values depend on besides the tokens, also of what only affects their rounding. */
-function stateKey(
-  {config, adapter}: RunDirectory,
-  weights: TensorMap,
-  device: Device,
-  positions: string,
-): Promise<string> {
+/** Key of everything that keys and values depend on besides the tokens and the adapter, also of what only affects their rounding. */
+function stateKey({config}: RunDirectory, weights: TensorMap, device: Device, positions: string): Promise<string> {
   const files = new Set([config, ...[...weights.values()].map(({file}) => file)])
-  if (adapter !== undefined) files.add(adapter.file)
   const machine = `${device} ${process.arch} ${cpus()[0]?.model} ${positions}`
   return derivedKey([...files].sort(), `prefix ${packageVersion()} ${runtimeVersion} ${machine}`)
 }
@@ -75,12 +73,14 @@ const defaultQueue = 512
 /**
  * Loads a run directory or a model directory. The safetensors shards are mapped directly, without an export step.
  * @param model path of the directory, or id of a model in the local Hugging Face cache
- * @throws every error of `openRunDirectory`, `readDecoderSpec` and `openDecoder`
+ * @param onAdapters called when adapters have come into memory or gone
+ * @throws every error of `openRunDirectory`, `readDecoderSpec`, `openDecoder` and `ModelAdapters.open`
  */
 export async function loadLanguageModel(
   model: string,
   options: LoadOptions = {threads: 0, numCtx: 0},
   counters = new EngineCounters(),
+  onAdapters?: ResidencyOptions['onChange'],
 ): Promise<LanguageModel> {
   const {threads, slots = defaultSlots, queueLimit = defaultQueue, device = 'cpu', ...others} = options
   const {prefixBytes = 0, prefixFileBytes = 0, promptLookup, onProgress} = others
@@ -99,9 +99,15 @@ export async function loadLanguageModel(
   const decoder = await openDecoder(spec, weights, {
     contextLength,
     threads: computeThreads,
-    adapter: directory.adapter,
+    adapters: directory.adapter !== undefined || options.adapters !== undefined,
     device,
   })
+  const adapters =
+    decoder.adapters &&
+    (await ModelAdapters.open(decoder.adapters, directory, options, onAdapters).catch(async (error) => {
+      await decoder.release()
+      throw error
+    }))
   const store =
     prefixBytes * prefixFileBytes === 0
       ? undefined
@@ -114,7 +120,7 @@ export async function loadLanguageModel(
         })
   const prefixes =
     prefixBytes === 0 ? undefined : new PrefixCache(prefixBytes, (prefix, length) => store?.offer(prefix, length))
-  for (const {tokens, adapted, state} of (await store?.load(prefixBytes)) ?? []) prefixes?.add(tokens, adapted, state)
+  for (const {tokens, adapter, state} of (await store?.load(prefixBytes)) ?? []) prefixes?.add(tokens, adapter, state)
   const scheduler = new Scheduler(
     decoder,
     {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec), rules},
@@ -136,13 +142,22 @@ export async function loadLanguageModel(
       })
     const {prepared, limit} = request
     const constraint = prepared === undefined ? undefined : constraints.start(prepared, limit)
-    scheduler.submit(prompt, {...request, contextLength: available(request)}, listener, signal, constraint)
+    if (adapters === undefined && typeof request.adapter === 'object')
+      throw new SvcError('bad_request', {reason: 'the model was loaded without adapters', param: 'model'})
+    const adapter = adapters?.acquire(request.adapter)
+    try {
+      scheduler.submit(prompt, {...request, contextLength: available(request)}, listener, signal, constraint, adapter)
+    } catch (error) {
+      adapter?.release()
+      throw error
+    }
   }
   return {
     description,
     counters,
     encode,
     submit,
+    forgetAdapter: (key) => adapters?.forget(key),
     async *generate(request, signal = new AbortController().signal) {
       signal.throwIfAborted()
       const abandoned = new AbortController()

@@ -1,5 +1,6 @@
 import type {Device} from '../onnx/index.js'
 import type {QuantizeProgress, RunLookup} from '../weights/index.js'
+import type {AdapterSource} from './adapters/resident-adapters.js'
 import type {Precision} from './precision.js'
 
 /** How a model is loaded. */
@@ -27,4 +28,13 @@ export interface LoadOptions
   onProgress?: ((progress: QuantizeProgress) => void) | undefined
   /** Maximum size of files with beginnings of prompts, bytes; default 0: none. They require `prefixBytes`. */
   prefixFileBytes?: number
+  /** Adapters that requests name; default: none but that of a run directory. */
+  adapters?: AdapterOptions
+}
+
+export interface AdapterOptions {
+  /** Memory for adapters, bytes. */
+  maxBytes: number
+  /** Those that are loaded with the model and stay in memory. */
+  pinned: readonly AdapterSource[]
 }

@@ -6,7 +6,8 @@ export const shortestPrefix = 16
 /** A sequence whose keys and values are saved. */
 export interface SavedPrefix {
   tokens: readonly number[]
-  adapted: boolean
+  /** Key of the adapter; empty without one. */
+  adapter: string
   state: KvState
 }
 
@@ -42,10 +43,10 @@ export class PrefixCache {
   }
 
   /** The longest saved beginning of a prompt, at most `most` tokens. */
-  find(prompt: readonly number[], adapted: boolean, most: number): Prefix | undefined {
+  find(prompt: readonly number[], adapter: string, most: number): Prefix | undefined {
     let best: {entry: SavedPrefix; length: number} | undefined
     for (const entry of this.#entries) {
-      if (entry.adapted !== adapted) continue
+      if (entry.adapter !== adapter) continue
       const length = commonLength(entry.tokens, prompt, most)
       if (length >= Math.max(shortestPrefix, best?.length ?? 0)) best = {entry, length}
     }
@@ -56,10 +57,10 @@ export class PrefixCache {
   }
 
   /** Whether a sequence is worth saving: it is not yet known, and may fit. */
-  wants(tokens: readonly number[], adapted: boolean, bytes: number): boolean {
+  wants(tokens: readonly number[], adapter: string, bytes: number): boolean {
     if (tokens.length < shortestPrefix || bytes > this.#maxBytes) return false
     for (const entry of this.#entries)
-      if (entry.adapted === adapted && commonLength(entry.tokens, tokens, tokens.length) === tokens.length) {
+      if (entry.adapter === adapter && commonLength(entry.tokens, tokens, tokens.length) === tokens.length) {
         this.#use(entry)
         return false
       }
@@ -67,11 +68,11 @@ export class PrefixCache {
   }
 
   /** Saves a sequence, which replaces those that are its beginnings. */
-  add(tokens: readonly number[], adapted: boolean, state: KvState): void {
+  add(tokens: readonly number[], adapter: string, state: KvState): void {
     for (const entry of this.#entries)
-      if (entry.adapted === adapted && commonLength(entry.tokens, tokens, entry.tokens.length) === entry.tokens.length)
+      if (entry.adapter === adapter && commonLength(entry.tokens, tokens, entry.tokens.length) === entry.tokens.length)
         this.#drop(entry)
-    this.#entries.add({tokens, adapted, state})
+    this.#entries.add({tokens, adapter, state})
     this.#bytes += state.bytes
     for (const entry of this.#entries) {
       if (this.#bytes <= this.#maxBytes) break

@@ -21,20 +21,20 @@ export interface PrefixStoreOptions {
 const minimumGain = 128
 /** Maximum number of files that wait to be written. Their keys and values stay in memory. */
 const queueLimit = 2
-const format = 'svc prefix 1'
+const format = 'svc prefix 2'
 const extension = '.prefix'
 const checksumBytes = 32
 /** Age at which the incomplete file of another process is considered abandoned, ms. */
 const abandonedAfter = 3_600_000
 
-interface Stored extends Pick<SavedPrefix, 'tokens' | 'adapted'> {
+interface Stored extends Pick<SavedPrefix, 'tokens' | 'adapter'> {
   name: string
 }
 
 interface Header {
   format: string
   model: string
-  adapted: boolean
+  adapter: string
   tokens: readonly number[]
 }
 
@@ -69,7 +69,7 @@ export class PrefixStore {
         if (!name.startsWith(model) || bytes + size > maxBytes) continue
         const prefix = await this.#read(name)
         if (prefix === undefined) continue
-        this.#stored.add({name, tokens: prefix.tokens, adapted: prefix.adapted})
+        this.#stored.add({name, tokens: prefix.tokens, adapter: prefix.adapter})
         loaded.unshift(prefix)
         bytes += size
       }
@@ -80,10 +80,10 @@ export class PrefixStore {
   }
 
   /** Records that a request begins with the first tokens of a saved sequence, and writes them if that is worth it. */
-  offer({tokens, adapted, state}: SavedPrefix, length: number): void {
+  offer({tokens, adapter, state}: SavedPrefix, length: number): void {
     let known: {stored: Stored; length: number} | undefined
     for (const stored of this.#stored) {
-      if (stored.adapted !== adapted) continue
+      if (stored.adapter !== adapter) continue
       const common = commonLength(stored.tokens, tokens, length)
       if (common > (known?.length ?? 0)) known = {stored, length: common}
     }
@@ -94,10 +94,10 @@ export class PrefixStore {
     if (length === tokens.length || this.#waiting >= queueLimit || this.#failed) return
     const beginning = tokens.slice(0, length)
     const hash = createHash('sha256')
-      .update(`${adapted} ${beginning.join(' ')}`)
+      .update(`${adapter} ${beginning.join(' ')}`)
       .digest('hex')
       .slice(0, 32)
-    const stored = {name: `${this.#options.model}-${hash}${extension}`, tokens: beginning, adapted}
+    const stored = {name: `${this.#options.model}-${hash}${extension}`, tokens: beginning, adapter}
     this.#stored.add(stored)
     this.#waiting++
     this.#writing = this.#writing.then(async () => {
@@ -116,14 +116,14 @@ export class PrefixStore {
 
   async #write(stored: Stored, state: KvState): Promise<void> {
     const {folder, maxBytes, counters} = this.#options
-    const {name, tokens, adapted} = stored
+    const {name, tokens, adapter} = stored
     if ((state.bytes / state.length) * tokens.length > maxBytes) return
     await writeFileAtomic(join(folder, name), this.#content(stored, state), {mode: 0o600, folderMode: 0o700})
     counters.add('prefixFilesWritten', 1)
     for (const other of this.#stored)
       if (
         other !== stored &&
-        other.adapted === adapted &&
+        other.adapter === adapter &&
         commonLength(other.tokens, tokens, other.tokens.length) === other.tokens.length
       )
         await this.#remove(other.name)
@@ -137,10 +137,10 @@ export class PrefixStore {
   }
 
   /** One piece per head, so that the thread is never busy for long. */
-  async *#content({tokens, adapted}: Stored, state: KvState): AsyncGenerator<Uint8Array> {
+  async *#content({tokens, adapter}: Stored, state: KvState): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256')
     const {model, layers} = this.#options
-    const header = Buffer.from(JSON.stringify({format, model, adapted, tokens} satisfies Header))
+    const header = Buffer.from(JSON.stringify({format, model, adapter, tokens} satisfies Header))
     // Spaces align the numbers that follow.
     const padded = Buffer.alloc(Math.ceil(header.length / 4) * 4, ' ')
     header.copy(padded)
@@ -188,7 +188,7 @@ export class PrefixStore {
     const {buffer} = new Uint8Array(file)
     const start = 4 + file.readUInt32LE(0)
     const header: Header = JSON.parse(file.toString('utf8', 4, start))
-    const {tokens, adapted} = header
+    const {tokens, adapter} = header
     const bytes = layers.reduce((sum, {kvHeads, headDim}) => sum + 8 * kvHeads * headDim * tokens.length, 0)
     if (header.format !== format || header.model !== model || start + bytes !== end)
       throw new Error('it belongs to another version or model')
@@ -199,7 +199,7 @@ export class PrefixStore {
       return rows
     }
     const state = {length: tokens.length, bytes, layers: layers.map((each) => ({key: next(each), value: next(each)}))}
-    return {tokens, adapted, state}
+    return {tokens, adapter, state}
   }
 
   /** The files of all models, the least recently used first. Removes abandoned incomplete ones. */

@@ -1,6 +1,7 @@
 import type {ReplyFormat} from '../grammar/index.js'
 import type {SamplingOptions} from '../sampling/index.js'
 import type {ChatMessage, TemplateVariables} from '../text/index.js'
+import type {AdapterSource} from './adapters/resident-adapters.js'
 import type {PreparedFormat} from './prepared-format.js'
 import type {ThinkingLimit} from './thinking-budget.js'
 import type {Thinking, ToolUse} from './tools.js'
@@ -56,8 +57,8 @@ export interface GenerateRequest {
    * has the log-probabilities of the prompt's tokens, and those of the reply include the end token.
    */
   echo?: string | true
-  /** False disables the adapter; default true. */
-  adapter?: boolean
+  /** The adapter of the reply; false: none; default: that of the run directory. */
+  adapter?: AdapterSource | false
 }
 
 /** A request whose prompt is tokenized separately, and whose format, tools and thinking have been read. */

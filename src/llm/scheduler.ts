@@ -1,5 +1,6 @@
 import {counted, SvcError} from '../errors/index.js'
 import {stepsInTurns} from '../grammar/index.js'
+import type {AdapterLease} from './adapters/resident-adapters.js'
 import type {EngineCounters} from './counters.js'
 import type {Decoder, Prediction} from './decoder.js'
 import {Generation, type GenerationModel} from './generation.js'
@@ -28,7 +29,8 @@ export interface Listener {
 
 interface Job {
   generation: Generation
-  adapted: boolean
+  /** The adapter that it was admitted with; undefined for none. */
+  adapter: AdapterLease | undefined
   listener: Listener
   signal: AbortSignal
   /** Tokens of the prompt that are in the cache. */
@@ -37,6 +39,12 @@ interface Job {
   /** Tokens whose n-grams are remembered. */
   learned: number
 }
+
+/** Whether a job can start: its adapter is in memory. */
+const isReady = ({adapter}: Job) => adapter === undefined || adapter.adapter !== undefined
+
+/** Key of what the keys and values of a sequence depend on besides its tokens. */
+const keyOf = ({adapter}: Pick<Job, 'adapter'>) => adapter?.key ?? ''
 
 const isPrefilling = ({prefilled, promptTokens}: Job) => prefilled < promptTokens
 
@@ -92,6 +100,7 @@ export class Scheduler {
   /**
    * Queues a request with a tokenized prompt.
    * @param constraint that of the request's format, if it has one
+   * @param adapter released when the request ends
    * @throws prompt_too_long, overloaded
    */
   submit(
@@ -100,6 +109,7 @@ export class Scheduler {
     listener: Listener,
     signal: AbortSignal,
     constraint?: ReplyConstraint,
+    adapter?: AdapterLease,
   ): void {
     const {contextLength = this.#decoder.contextLength} = request
     // With a maximum of 0 tokens, the prompt may fill the context.
@@ -110,36 +120,58 @@ export class Scheduler {
       throw new SvcError('overloaded', {
         reason: `The queue is full: ${counted(queueLimit, 'request is', 'requests are')} waiting.`,
       })
-    this.#waiting.push({
+    const job: Job = {
       generation: new Generation(this.#model, prompt, request, constraint),
-      adapted: request.adapter ?? true,
+      adapter,
       listener,
       signal,
       prefilled: 0,
       promptTokens: prompt.length,
       learned: 0,
-    })
+    }
+    this.#waiting.push(job)
     this.#count()
-    this.#wake()
+    if (isReady(job)) this.#wake()
+    else this.#awaitAdapter(job)
+  }
+
+  #awaitAdapter(job: Job): void {
+    job.signal.addEventListener('abort', () => this.#wake(), {once: true})
+    job.adapter?.ready.then(
+      () => this.#wake(),
+      (error) => {
+        if (!this.#waiting.includes(job)) return
+        this.#forget(job)
+        this.#count()
+        job.listener.fail(error)
+      },
+    )
   }
 
   /** Resolves when nothing waits or runs. */
   async idle(): Promise<void> {
+    while (this.#waiting.length + this.#running.length > 0)
+      await (this.#turning ?? Promise.race(this.#waiting.map(({adapter}) => adapter?.ready.catch(() => undefined))))
     await this.#turning
+  }
+
+  /** Whether a turn can do anything. */
+  get #hasWork(): boolean {
+    return this.#running.length > 0 || this.#waiting.some((job) => isReady(job) || job.signal.aborted)
   }
 
   #wake(): void {
     this.#turning ??= this.#turn().finally(() => {
       this.#turning = undefined
       this.#count()
-      if (this.#waiting.length > 0) this.#wake()
+      if (this.#hasWork) this.#wake()
     })
   }
 
   /** Runs turns until no request is left. */
   async #turn(): Promise<void> {
     try {
-      while (this.#waiting.length + this.#running.length > 0) {
+      while (this.#hasWork) {
         this.#dropAborted()
         this.#admit()
         await this.#prefill()
@@ -157,15 +189,22 @@ export class Scheduler {
   }
 
   #dropAborted(): void {
-    for (const job of this.#waiting.filter(({signal}) => signal.aborted))
-      this.#waiting.splice(this.#waiting.indexOf(job), 1)
+    for (const job of this.#waiting.filter(({signal}) => signal.aborted)) this.#forget(job)
     for (const job of this.#running.filter(({signal}) => signal.aborted)) this.#leave(job)
   }
 
+  /** Removes a job that has not started. */
+  #forget(job: Job): void {
+    this.#waiting.splice(this.#waiting.indexOf(job), 1)
+    job.adapter?.release()
+  }
+
+  /** Starts waiting jobs in the order of their arrival, except those whose adapters are being loaded. */
   #admit(): void {
     while (this.#running.length < this.#options.slots) {
-      const job = this.#waiting.shift()
+      const job = this.#waiting.find(isReady)
       if (job === undefined) break
+      this.#waiting.splice(this.#waiting.indexOf(job), 1)
       job.prefilled = this.#restorePrefix(this.#cache.add(), job)
       this.#running.push(job)
       job.generation.start(job.prefilled)
@@ -178,15 +217,16 @@ export class Scheduler {
    * @returns number of tokens that need not be computed; at least two are, because the logits of the last one are needed,
    * and a run of one token rounds differently
    */
-  #restorePrefix(slot: number, {generation: {tokens, scoresPrompt}, adapted, promptTokens}: Job): number {
+  #restorePrefix(slot: number, {generation: {tokens, scoresPrompt}, adapter, promptTokens}: Job): number {
     const {prefixes} = this.#options
     if (prefixes === undefined || scoresPrompt) return 0
     const most = promptTokens - 2
-    const saved = prefixes.find(tokens, adapted, most)
+    const key = keyOf({adapter})
+    const saved = prefixes.find(tokens, key, most)
     let running: {slot: number; length: number} | undefined
-    for (const [other, {generation, adapted: isAdapted}] of this.#running.entries()) {
-      if (isAdapted !== adapted) continue
-      const length = commonLength(generation.tokens, tokens, Math.min(most, this.#cache.length(other)))
+    for (const [other, job] of this.#running.entries()) {
+      if (keyOf(job) !== key) continue
+      const length = commonLength(job.generation.tokens, tokens, Math.min(most, this.#cache.length(other)))
       const longest = running?.length ?? saved?.length ?? 0
       if (length >= Math.max(shortestPrefix, longest + 1)) running = {slot: other, length}
     }
@@ -198,13 +238,13 @@ export class Scheduler {
   }
 
   /** Saves the keys and values of a request that ends. */
-  #savePrefix(slot: number, {generation, adapted}: Job): void {
+  #savePrefix(slot: number, {generation, adapter}: Job): void {
     const {prefixes} = this.#options
     if (prefixes === undefined) return
     const length = this.#cache.length(slot)
     const tokens = generation.tokens.slice(0, length)
-    if (prefixes.wants(tokens, adapted, this.#cache.bytesOf(length)))
-      prefixes.add(tokens, adapted, this.#cache.save(slot))
+    const key = keyOf({adapter})
+    if (prefixes.wants(tokens, key, this.#cache.bytesOf(length))) prefixes.add(tokens, key, this.#cache.save(slot))
   }
 
   /** Prefills one chunk of the first incomplete prompt. */
@@ -218,7 +258,7 @@ export class Scheduler {
     const chunk = nextTokens(generation.tokens, job.prefilled, job.promptTokens, size)
     const started = performance.now()
     const predictions = await this.#decoder.prefill(this.#cache, slot, chunk, {
-      adapted: job.adapted,
+      adapter: job.adapter?.adapter,
       predict: generation.scoresPrompt ? 'all' : 'last',
       logits: generation.needsLogits,
     })
@@ -272,7 +312,10 @@ export class Scheduler {
     const predictions = await this.#decoder.step(
       this.#cache,
       batch.map(({generation}, row) => generation.tokens[lengths[row] as number] as number),
-      {adapted: batch.map(({adapted}) => adapted), logits: batch.some(({generation}) => generation.needsLogits)},
+      {
+        adapters: batch.map(({adapter}) => adapter?.adapter),
+        logits: batch.some(({generation}) => generation.needsLogits),
+      },
     )
     this.#timeStep(performance.now() - started)
     this.#counters.add('graphRuns', 1)
@@ -284,13 +327,13 @@ export class Scheduler {
 
   /** Computes a selected token of a request and the forced ones after it, and selects the next. */
   async #computeForced(job: Job): Promise<void> {
-    const {generation, adapted} = job
+    const {generation, adapter: {adapter} = {}} = job
     const {tokens, needsLogits: logits} = generation
     const size = this.#chunkSize(largestChunk, false)
     for (;;) {
       const slot = this.#running.indexOf(job)
       const chunk = nextTokens(tokens, this.#cache.length(slot), tokens.length, size)
-      const [prediction] = await this.#decoder.prefill(this.#cache, slot, chunk, {adapted, predict: 'last', logits})
+      const [prediction] = await this.#decoder.prefill(this.#cache, slot, chunk, {adapter, predict: 'last', logits})
       this.#counters.add('graphRuns', 1)
       if (this.#cache.length(slot) === tokens.length) return this.#advance(job, prediction as Prediction)
     }
@@ -302,14 +345,14 @@ export class Scheduler {
    */
   async #stepAlone(job: Job): Promise<void> {
     if (this.#hasForced(job)) return this.#computeForced(job)
-    const {generation, adapted} = job
+    const {generation} = job
     const {tokens} = generation
     const {length} = tokens
     const draft = this.#draft(job)
     if (draft === undefined) return
     const started = performance.now()
     const predictions = await this.#decoder.prefill(this.#cache, 0, [...tokens.slice(-1), ...draft], {
-      adapted,
+      adapter: job.adapter?.adapter,
       predict: 'all',
       logits: generation.needsLogits,
     })
@@ -407,6 +450,7 @@ export class Scheduler {
     for (; gap < this.#running.length - 1; gap++) this.#move(gap + 1, gap)
     this.#running.pop()
     this.#cache.pop()
+    job.adapter?.release()
     this.#count()
   }
 

@@ -4,6 +4,7 @@ import type {ErrorRecord} from '../errors/index.js'
 import {configureLog, type LogOptions} from '../log/index.js'
 import {asRecord, endOnRequest, type Greeting} from '../process/index.js'
 import type {QuantizeProgress} from '../weights/index.js'
+import type {ResidentAdapter} from './adapters/resident-adapters.js'
 import {EngineCounters} from './counters.js'
 import {failure} from './failure.js'
 import {type LanguageModel, loadLanguageModel} from './language-model.js'
@@ -23,8 +24,15 @@ export type WorkerGreeting = Greeting<ModelDescription>
 
 /** Message to the worker. Each request has its own port for the answers. */
 export type WorkerRequest =
+  | {type: 'forget'; adapter: string}
   | {type: 'generate'; prompt: readonly number[]; request: TokenRequest; port: MessagePort}
   | {type: 'close'}
+
+/** Message of the worker that is not about a request: its adapters have changed. */
+export interface WorkerNotice {
+  type: 'adapters'
+  resident: readonly ResidentAdapter[]
+}
 
 /** Message on the port of a request. Any message to the port cancels the request. */
 export type WorkerAnswer = GenerateEvent | {type: 'failed'; error: ErrorRecord}
@@ -62,12 +70,27 @@ function answer(loaded: LanguageModel, {prompt, request, port}: Extract<WorkerRe
 
 const greet = (greeting: WorkerGreeting) => parent.postMessage(greeting)
 
+/** Notices before the greeting are part of the load. */
+let resident: readonly ResidentAdapter[] = []
+let hasGreeted = false
+
+function notify(notice: WorkerNotice): void {
+  resident = notice.resident
+  if (hasGreeted) parent.postMessage(notice)
+}
+
 try {
   const onProgress = (progress: QuantizeProgress) => parent.postMessage({type: 'progress', progress})
-  const loaded = await loadLanguageModel(model, {...options, onProgress}, new EngineCounters(counters))
+  const loaded = await loadLanguageModel(model, {...options, onProgress}, new EngineCounters(counters), (resident) =>
+    notify({type: 'adapters', resident}),
+  )
   parent.on('message', async (message: WorkerRequest) => {
     if (message.type === 'generate') {
       answer(loaded, message)
+      return
+    }
+    if (message.type === 'forget') {
+      loaded.forgetAdapter(message.adapter)
       return
     }
     parent.close()
@@ -76,6 +99,8 @@ try {
     await loaded.release()
   })
   greet({type: 'ready', description: loaded.description})
+  hasGreeted = true
+  notify({type: 'adapters', resident})
 } catch (error) {
   greet({type: 'failed', error: asRecord(error, failure)})
   parent.unref()

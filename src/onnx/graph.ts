@@ -98,6 +98,12 @@ export class GraphBuilder {
     return this.constant(name, 'int64', [values.length], BigInt64Array.from(values, BigInt))
   }
 
+  /** An int64 without dimensions, such as an index. */
+  integer(value: number): Value {
+    const name = `integer.${value}`
+    return this.#names.has(name) ? (name as Value) : this.constant(name, 'int64', [], BigInt64Array.of(BigInt(value)))
+  }
+
   /** A 32-bit float, without dimensions. */
   number(value: number): Value {
     return this.filled('float32', [], value)

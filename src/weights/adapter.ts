@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {isEmpty, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.js'
+import {derivedKey} from './derived-cache.js'
 import {readJsonObject} from './json-file.js'
 import type {TensorEntry} from './safetensors.js'
 import {readTensorMap, type TensorMap} from './shards.js'
@@ -105,6 +106,63 @@ export async function readAdapter(file: string, manifest: AdapterManifest): Prom
       )
   }
   return {file, deltas}
+}
+
+/** An adapter of a directory, without its base model. */
+export interface AdapterDirectory extends Adapter {
+  /** Path or hub id of the base model in the manifest. */
+  baseModel: string | undefined
+  /** Key of the contents of its files. */
+  key: string
+}
+
+/**
+ * Reads the headers of the adapter in a directory.
+ * @param ignored unknown keys of PEFT that may be present
+ * @throws adapter_missing, adapter_invalid, adapter_unsupported, adapter_tensor_missing, safetensors_invalid
+ */
+export async function openAdapter(path: string, ignored: readonly string[] = []): Promise<AdapterDirectory> {
+  const weights = findAdapterWeights(path)
+  if (weights === undefined) throw new SvcError('adapter_missing', {path})
+  const manifest = await readAdapterManifest(path, ignored)
+  if (manifest === undefined) throw invalid(weights, 'it has no manifest in its directory')
+  const {file, deltas} = await readAdapter(weights, manifest)
+  return {file, deltas, baseModel: manifest.baseModel, key: await derivedKey([manifest.file, weights], 'adapter')}
+}
+
+/**
+ * Checks the shapes of a LoRA pair for a weight `[out, in]`.
+ * @throws adapter_mismatch
+ */
+export function requirePairFits({target, a, b}: LoraDelta, found: readonly number[]): void {
+  const [out, input] = found
+  const [rank] = a.shape
+  for (const [{name, shape}, expected] of [
+    [a, [rank, input]],
+    [b, [out, rank]],
+  ] as const)
+    if (found.length !== 2 || shape.length !== 2 || shape.some((dim, i) => dim !== expected[i]))
+      throw new SvcError('adapter_mismatch', {tensor: name, adapter: shape, base: target, found})
+}
+
+/**
+ * Checks that an adapter updates only weights that a model has, with their shapes.
+ * @param tensors those of the model
+ * @param model its name, for messages
+ * @throws tensor_missing, adapter_mismatch
+ */
+export function requireFit(
+  {deltas}: Adapter,
+  tensors: readonly {name: string; shape: readonly number[]}[],
+  model: string,
+): void {
+  const shapes = new Map(tensors.map(({name, shape}) => [name, shape]))
+  const head = shapes.get(headName) ?? tensors.find(({name}) => isHead(name))?.shape
+  for (const delta of deltas) {
+    const found = isHead(delta.target) ? head : shapes.get(delta.target)
+    if (found === undefined) throw new SvcError('tensor_missing', {tensor: delta.target, files: [model]})
+    requirePairFits(delta, found)
+  }
 }
 
 type Json = Readonly<Record<string, unknown>>

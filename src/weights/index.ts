@@ -2,7 +2,15 @@
  * Weights on disk: safetensors files, which are validated and read by offset, never loaded completely. Also the
  * directories of models and training runs with base model, adapter and tokenizer; downloads; and merging.
  */
-export {type Adapter, hasAdapter, type LoraDelta} from './adapter.js'
+export {
+  type Adapter,
+  type AdapterDirectory,
+  hasAdapter,
+  type LoraDelta,
+  openAdapter,
+  requireFit,
+  requirePairFits,
+} from './adapter.js'
 export {type CacheEntry, listCache, prefixFolder, pruneCache} from './cache-contents.js'
 export {isAbsent, type NeutralKeys, oneOf, unsupportedKey} from './config-keys.js'
 export {derivedFiles, derivedFolder, derivedKey} from './derived-cache.js'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
+import type {PooledAdapter} from '../../src/llm/adapters/adapter-pool.js'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {logSumExp} from '../../src/sampling/index.js'
@@ -33,6 +34,7 @@ const fewRuns = [60, 30, ...Array.from({length: 20}, () => 1)]
 
 interface Loaded {
   decoder: Decoder
+  own: PooledAdapter | undefined
   reference: ReferenceDecoder
   /** The reference without the adapter. */
   base: ReferenceDecoder
@@ -54,13 +56,15 @@ async function load(
   const decoder = await openDecoder(spec, directory.tensors, {
     contextLength: spec.contextLength,
     threads: 1,
-    adapter: directory.adapter,
+    adapters: adapter !== undefined,
   })
   test.after(() => decoder.release())
+  const own = directory.adapter && (await decoder.adapters?.load(directory.adapter))
   const model = {...tinyModel, ...changes}
   const deltas = adapter === undefined ? new Map() : await referenceDeltas(directory, {...tinyAdapter, ...adapter})
   return {
     decoder,
+    own,
     reference: await ReferenceDecoder.load(model, directory.tensors, rope, deltas),
     base: await ReferenceDecoder.load(model, directory.tensors, rope),
   }
@@ -80,13 +84,16 @@ async function referenceDeltas(
   return deltas
 }
 
-async function engineLogits({decoder}: Loaded, sizes: readonly number[] = runs): Promise<Float32Array[]> {
+async function engineLogits({decoder, own}: Loaded, sizes: readonly number[] = runs): Promise<Float32Array[]> {
   const cache = decoder.newCache()
   const slot = cache.add()
   const rows: Float32Array[] = []
   let at = 0
   for (const run of sizes) {
-    const predictions = await decoder.prefill(cache, slot, tokens.slice(at, at + run), {predict: 'all'})
+    const predictions = await decoder.prefill(cache, slot, tokens.slice(at, at + run), {
+      predict: 'all',
+      adapter: own,
+    })
     rows.push(...predictions.map(({logits}) => logits))
     at += run
   }
@@ -242,22 +249,22 @@ describe('batched sequences', () => {
     'Qwen2 with a window': {family: 'qwen2' as const, window: 40},
   }))
     it(`match the reference with and without the adapter in one run: ${name}`, async (test) => {
-      const {decoder, reference, base} = await load(test, changes, {})
+      const {decoder, own, reference, base} = await load(test, changes, {})
       const cache = decoder.newCache()
-      const adapted = prompts.map((_, i) => i % 2 === 0)
+      const adapters = prompts.map((_, i) => (i % 2 === 0 ? own : undefined))
       for (const [i, prompt] of prompts.entries()) {
         const slot = cache.add()
         for (let at = 0; at < prompt.length; at += 64)
-          await decoder.prefill(cache, slot, prompt.slice(at, at + 64), {adapted: adapted[i] as boolean})
+          await decoder.prefill(cache, slot, prompt.slice(at, at + 64), {adapter: adapters[i]})
       }
       const texts = prompts.map((prompt) => [...prompt])
       const expected = prompts.map((prompt, i) => {
         const more = Array.from({length: steps}, (_, step) => tokens[(step * 7 + i) % positions] as number)
-        return (adapted[i] ? reference : base).logits([...prompt, ...more]).slice(prompt.length)
+        return (adapters[i] === undefined ? base : reference).logits([...prompt, ...more]).slice(prompt.length)
       })
       for (let step = 0; step < steps; step++) {
         const next = texts.map((_, i) => tokens[(step * 7 + i) % positions] as number)
-        const predictions = await decoder.step(cache, next, {adapted})
+        const predictions = await decoder.step(cache, next, {adapters})
         assertEqual(
           predictions.map(({logits}) => logits),
           expected.map((rows) => rows[step] as Float32Array),

@@ -29,10 +29,11 @@ async function logitsOf(test: TestContext, path: string, precision: Precision, c
   const {config, readConfig, tensors, adapter} = await openRunDirectory(path, {base})
   const spec = readDecoderSpec(await readConfig(), config, (name) => tensors.has(name))
   const weights = await withQuantised(spec, tensors, precision, {folder: cache, model: path, threads: 1})
-  const decoder = await openDecoder(spec, weights, {contextLength: 64, threads: 1, adapter})
+  const decoder = await openDecoder(spec, weights, {contextLength: 64, threads: 1, adapters: adapter !== undefined})
   test.after(() => decoder.release())
   const kv = decoder.newCache()
-  const predictions = await decoder.prefill(kv, kv.add(), tokens, {predict: 'all'})
+  const own = adapter && (await decoder.adapters?.load(adapter))
+  const predictions = await decoder.prefill(kv, kv.add(), tokens, {predict: 'all', adapter: own})
   return Float32Array.from(predictions.flatMap(({logits}) => [...logits]))
 }
 

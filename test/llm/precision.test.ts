@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import type {PooledAdapter} from '../../src/llm/adapters/adapter-pool.js'
 import {type Decoder, openDecoder, type Prediction} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {startEngine} from '../../src/llm/index.js'
@@ -31,11 +32,15 @@ const tokens = Array.from({length: 40}, (_, i) => (i * 73 + 11) % tinyModel.voca
 
 const cacheIn = (folder: string) => ({folder, model: 'tiny', threads: 1})
 
+interface Opened extends Decoder {
+  own: PooledAdapter | undefined
+}
+
 interface Loaded {
-  floats: Decoder
+  floats: Opened
   /** The same in 8 bits and in mostly 4 bits. */
-  bytes: Decoder
-  nibbles: Decoder
+  bytes: Opened
+  nibbles: Opened
 }
 
 /** Opens a model in both precisions. */
@@ -46,9 +51,9 @@ async function load(test: TestContext, changes: Partial<TinyModel>, withAdapter 
   const {config, tensors, adapter} = await openRunDirectory(folder)
   const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
   const open = async (weights: TensorMap) => {
-    const decoder = await openDecoder(spec, weights, {contextLength: 512, threads: 1, adapter})
+    const decoder = await openDecoder(spec, weights, {contextLength: 512, threads: 1, adapters: withAdapter})
     test.after(() => decoder.release())
-    return decoder
+    return {...decoder, own: adapter && (await decoder.adapters?.load(adapter))}
   }
   return {
     floats: await open(tensors),
@@ -57,9 +62,9 @@ async function load(test: TestContext, changes: Partial<TinyModel>, withAdapter 
   }
 }
 
-const logitsOf = async (decoder: Decoder): Promise<Float32Array> => {
+const logitsOf = async (decoder: Opened): Promise<Float32Array> => {
   const cache = decoder.newCache()
-  const predictions = await decoder.prefill(cache, cache.add(), tokens, {predict: 'all'})
+  const predictions = await decoder.prefill(cache, cache.add(), tokens, {predict: 'all', adapter: decoder.own})
   return Float32Array.from(predictions.flatMap(({logits}) => [...logits]))
 }
 
@@ -139,7 +144,7 @@ describe('quantised weights', () => {
       const copies = [columnsCopy(tensors.get('w') as TensorEntry, most)]
       const weights = await withCopies(tensors, copies, {...cacheIn(folder), recipe: `test ${most}`})
       const graph = new GraphBuilder('test')
-      const initializers = new Initializers(graph, weights, undefined)
+      const initializers = new Initializers(graph, weights)
       const product = initializers.multiply(graph.input('x', 'float32', [rows, size]), 'w', [out, size])
       graph.output('y', product, 'float32', [rows, out])
       const session = await openSession(graph.build(), {externalFolder: initializers.folder, threads: 1})
@@ -177,10 +182,11 @@ describe('quantised weights', () => {
       const spec = readDecoderSpec(await readJsonObject(config), config, (name) => tensors.has(name))
       const weights = await withQuantised(spec, tensors, 'w8', cacheIn(cache))
       const predict = async (map: TensorMap) => {
-        const decoder = await openDecoder(spec, map, {contextLength: 512, threads: 1, adapter})
+        const decoder = await openDecoder(spec, map, {contextLength: 512, threads: 1, adapters: withAdapter})
         t.after(() => decoder.release())
-        const own = decoder.newCache()
-        return decoder.prefill(own, own.add(), tokens, {predict: 'all'})
+        const own = adapter && (await decoder.adapters?.load(adapter))
+        const kv = decoder.newCache()
+        return decoder.prefill(kv, kv.add(), tokens, {predict: 'all', adapter: own})
       }
       const exact = await predict(new Map([...weights].filter(([name]) => !name.startsWith(`${spec.tensors.head}.`))))
       let roundedError = 0

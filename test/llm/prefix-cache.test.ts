@@ -18,31 +18,31 @@ describe('saved beginnings of prompts', () => {
   it('are found by the longest common beginning of the same adapter', () => {
     const cache = new PrefixCache(1000)
     const [short, long] = [range(0, 20), range(0, 40)]
-    cache.add(short, true, stateOf(20))
-    cache.add(range(5, 30), true, stateOf(30))
-    assert.equal(cache.find(long, true, 39)?.length, 20)
-    cache.add([...long.slice(0, 30), 1, 2, 3], true, stateOf(33))
+    cache.add(short, 'a', stateOf(20))
+    cache.add(range(5, 30), 'a', stateOf(30))
+    assert.equal(cache.find(long, 'a', 39)?.length, 20)
+    cache.add([...long.slice(0, 30), 1, 2, 3], 'a', stateOf(33))
     assert.equal(cache.bytes, 63, 'a sequence replaces its beginnings')
-    assert.deepEqual(cache.find(long, true, 39), {state: stateOf(33), length: 30})
-    assert.equal(cache.find(long, true, 17)?.length, 17)
-    assert.equal(cache.find(long, true, 15), undefined, 'a short beginning is not worth it')
-    assert.equal(cache.find(long, false, 39), undefined)
-    assert.equal(cache.find(range(9, 40), true, 39), undefined)
+    assert.deepEqual(cache.find(long, 'a', 39), {state: stateOf(33), length: 30})
+    assert.equal(cache.find(long, 'a', 17)?.length, 17)
+    assert.equal(cache.find(long, 'a', 15), undefined, 'a short beginning is not worth it')
+    assert.equal(cache.find(long, '', 39), undefined)
+    assert.equal(cache.find(range(9, 40), 'a', 39), undefined)
   })
 
   it('are dropped when the limit is reached, the least recently used first', () => {
     const cache = new PrefixCache(100)
-    for (const [i, from] of [1, 2, 3].entries()) cache.add(range(from, 30 + i), true, stateOf(30 + i))
-    cache.find(range(1, 40), true, 40)
-    cache.add(range(4, 35), true, stateOf(35))
+    for (const [i, from] of [1, 2, 3].entries()) cache.add(range(from, 30 + i), 'a', stateOf(30 + i))
+    cache.find(range(1, 40), 'a', 40)
+    cache.add(range(4, 35), 'a', stateOf(35))
     assert.deepEqual(
-      [1, 2, 3, 4].map((from) => cache.find(range(from, 40), true, 40)?.length),
+      [1, 2, 3, 4].map((from) => cache.find(range(from, 40), 'a', 40)?.length),
       [30, undefined, 32, 35],
     )
     assert.equal(cache.bytes, 97)
-    assert.equal(cache.wants(range(7, 200), true, 101), false, 'larger than the cache')
-    assert.equal(cache.wants(range(1, 25), true, 25), false, 'known')
-    assert.equal(cache.wants(range(1, 25), false, 25), true)
+    assert.equal(cache.wants(range(7, 200), 'a', 101), false, 'larger than the cache')
+    assert.equal(cache.wants(range(1, 25), 'a', 25), false, 'known')
+    assert.equal(cache.wants(range(1, 25), '', 25), true)
   })
 
   it('restore the state of a sequence exactly, in another slot and capacity', async (t) => {

@@ -60,11 +60,11 @@ const storeIn = (folder: string, changes: Partial<PrefixStoreOptions> = {}) =>
 async function write(folder: string, tokens: number[], length: number, changes: Partial<PrefixStoreOptions> = {}) {
   const store = storeIn(folder, changes)
   await store.load(1e6)
-  store.offer({tokens, adapted: true, state: stateOf(tokens.length)}, length)
+  store.offer({tokens, adapter: 'a1', state: stateOf(tokens.length)}, length)
   await store.close()
 }
 
-const saved = (tokens: number[]) => ({tokens, adapted: true, state: stateOf(tokens.length)})
+const saved = (tokens: number[]) => ({tokens, adapter: 'a1', state: stateOf(tokens.length)})
 
 describe('beginnings of prompts in files', () => {
   it('are read after a restart, for the same model and adapter', async (t) => {
@@ -73,7 +73,7 @@ describe('beginnings of prompts in files', () => {
     await write(folder, tokens, 200)
     const [found, ...others] = await storeIn(folder).load(1e6)
     assert.deepEqual(others, [])
-    assert.deepEqual(found, {tokens: range(5, 200), adapted: true, state: beginningOf(stateOf(300), 200)})
+    assert.deepEqual(found, {tokens: range(5, 200), adapter: 'a1', state: beginningOf(stateOf(300), 200)})
     assert.deepEqual(await storeIn(folder, {model: 'm2'}).load(1e6), [])
     assert.deepEqual(await storeIn(folder).load(200 * bytesPerToken), [], 'larger than the memory')
   })
@@ -104,7 +104,7 @@ describe('beginnings of prompts in files', () => {
     assert.deepEqual(await written(), [1, 1])
     store.offer(saved(range(0, 400)), 320)
     assert.deepEqual(await written(), [1, 1], 'little more than the file has')
-    store.offer({...saved(range(0, 300)), adapted: false}, 200)
+    store.offer({...saved(range(0, 300)), adapter: ''}, 200)
     assert.deepEqual(await written(), [2, 2])
     store.offer(saved(range(0, 400)), 330)
     assert.deepEqual(await written(), [3, 2], 'replaces its own beginning')
@@ -140,7 +140,7 @@ describe('beginnings of prompts in files', () => {
     'an empty file': () => Buffer.alloc(0),
     'a changed number': (file) => Buffer.concat([file.subarray(0, 5000), Buffer.of(1, 2, 3, 4), file.subarray(5004)]),
     'a changed header': (file) =>
-      Buffer.from(file.toString('latin1').replace('svc prefix 1', 'svc prefix 9'), 'latin1'),
+      Buffer.from(file.toString('latin1').replace('svc prefix 2', 'svc prefix 9'), 'latin1'),
     'another kind of file': () => Buffer.from('hello'.repeat(100)),
   }
   for (const [name, damage] of Object.entries(damages))
@@ -215,8 +215,8 @@ describe('a state restored from a file', () => {
       const store = storeIn(folder, {layers: shape, model: `round${round}`, maxBytes: 1e8})
       const prefixes = new PrefixCache(1e8, (prefix, length) => store.offer(prefix, length))
       const first = await compute(prompts[0])
-      prefixes.add(prompts[0], true, first.cache.save(first.slot))
-      const {length = 0} = prefixes.find(prompts[1], true, prompts[1].length - 1) ?? {}
+      prefixes.add(prompts[0], 'a1', first.cache.save(first.slot))
+      const {length = 0} = prefixes.find(prompts[1], 'a1', prompts[1].length - 1) ?? {}
       await store.close()
       const [restored] = await storeIn(folder, {layers: shape, model: `round${round}`}).load(1e8)
       if (length === prompts[0].length) continue
@@ -240,9 +240,15 @@ describe('a model with files of beginnings', () => {
     process.env.SVC_SPEECH_CACHE_DIR = join(folder, 'cache')
     t.after(() => delete process.env.SVC_SPEECH_CACHE_DIR)
     const head = range(0, 200)
-    const tokensOf = async (model: LanguageModel, tokens: number[], adapter: boolean) => {
+    const tokensOf = async (model: LanguageModel, tokens: number[], adapted: boolean) => {
       const sampling = {...defaultSampling, temperature: 0}
-      const request = {prompt: {kind: 'tokens', tokens} as const, maxTokens: 5, stop: [], sampling, adapter}
+      const request = {
+        prompt: {kind: 'tokens', tokens} as const,
+        maxTokens: 5,
+        stop: [],
+        sampling,
+        ...(adapted ? {} : {adapter: false as const}),
+      }
       for await (const event of model.generate(request)) if (event.type === 'done') return event.tokens
       throw new Error('There is no summary.')
     }

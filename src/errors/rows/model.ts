@@ -170,6 +170,16 @@ export const modelErrors = rows(() => ({
       `The adapter tensor ${p.tensor} of shape ${shape(p.adapter)} does not fit the base tensor ${p.base} of shape ${shape(p.found)}.`,
     hint: 'Use the base model that the adapter was trained on; its manifest names it.',
   }),
+  adapter_too_large: unavailable({
+    message: (p: {adapter: string; bytes: number; pinned: number; limit: number}) =>
+      `The adapter ${p.adapter} needs ${megabytes(p.bytes)} MB; adapters may use ${megabytes(p.limit)} MB${p.pinned === 0 ? '' : `, of which ${megabytes(p.pinned)} MB are always in use`}.`,
+    hint: 'Start the server with a larger --adapter-memory.',
+  }),
+  adapter_changed: conflict({
+    message: (p: {adapter: string; path: string}) =>
+      `The files of the adapter ${p.adapter} in ${p.path} changed while it was loaded.`,
+    hint: 'Send the request again when they are complete.',
+  }),
   adapter_ambiguous: failed({
     message: (p: {adapter: string; tensor: string}) =>
       `merged.safetensors has some of the tensors that ${p.adapter} changes, but not ${p.tensor}.`,

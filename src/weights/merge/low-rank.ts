@@ -1,5 +1,4 @@
-import {SvcError} from '../../errors/index.js'
-import type {LoraDelta} from '../adapter.js'
+import {type LoraDelta, requirePairFits} from '../adapter.js'
 import type {TensorEntry} from '../safetensors.js'
 import {readTensorFloat32} from '../weight-rows.js'
 
@@ -22,28 +21,16 @@ const isTransposed = (target: string) => /(^|\.)h\.\d+\.(attn|mlp)\.c_\w+\.weigh
  * @param firstRow of the rows that B updates; undefined: all rows
  * @throws adapter_mismatch, tensor_dtype
  */
-export async function readLowRank(
-  {target, a, b, scale}: LoraDelta,
-  weight: TensorEntry,
-  firstRow?: number,
-): Promise<LowRank> {
+export async function readLowRank(delta: LoraDelta, weight: TensorEntry, firstRow?: number): Promise<LowRank> {
+  const {target, a, b, scale} = delta
   const transposed = isTransposed(target)
   const [rows = 0, columns = 0] = weight.shape
   const [out, input] = transposed ? [columns, rows] : [rows, columns]
   const [rank = 0] = a.shape
-  const fits = (entry: TensorEntry, dims: readonly number[]) => {
-    if (weight.shape.length !== 2 || entry.shape.length !== 2 || entry.shape.some((dim, i) => dim !== dims[i]))
-      throw new SvcError('adapter_mismatch', {
-        tensor: entry.name,
-        adapter: entry.shape,
-        base: target,
-        found: weight.shape,
-      })
-  }
-  fits(a, [rank, input])
+  // A part that does not fit is refused as an update of all rows.
   const part = b.shape[0] ?? 0
   const isInside = firstRow !== undefined && firstRow >= 0 && firstRow + part <= out
-  fits(b, [isInside ? part : out, rank])
+  requirePairFits(delta, [isInside ? part : out, input])
   const down = await readTensorFloat32(a)
   const up = new Float32Array(out * rank)
   up.set(await readTensorFloat32(b), (firstRow ?? 0) * rank)

@@ -22,10 +22,11 @@ async function logitsOf(test: TestContext, folder: string): Promise<Float32Array
   const {config, tensors, adapter, untied} = await openRunDirectory(folder)
   const json = {...(await readJsonObject(config)), ...(untied ? {tie_word_embeddings: false} : {})}
   const spec = readDecoderSpec(json, config, (name) => tensors.has(name))
-  const decoder = await openDecoder(spec, tensors, {contextLength: 64, threads: 1, adapter})
+  const decoder = await openDecoder(spec, tensors, {contextLength: 64, threads: 1, adapters: adapter !== undefined})
   test.after(() => decoder.release())
   const cache = decoder.newCache()
-  const predictions = await decoder.prefill(cache, cache.add(), tokens, {predict: 'all'})
+  const own = adapter && (await decoder.adapters?.load(adapter))
+  const predictions = await decoder.prefill(cache, cache.add(), tokens, {predict: 'all', adapter: own})
   return Float32Array.from(predictions.flatMap(({logits}) => [...logits]))
 }
 
