@@ -23,7 +23,13 @@ import {
 } from '../src/config/index.js'
 import {SvcError} from '../src/errors/index.js'
 import {isFolder} from '../src/files/index.js'
-import type {DownloadProgress, InferenceServer, ModelManagement, ServerOptions} from '../src/serve/index.js'
+import type {
+  CatalogOptions,
+  DownloadProgress,
+  InferenceServer,
+  ModelManagement,
+  ServerOptions,
+} from '../src/serve/index.js'
 import type {SpeechService} from '../src/speech/index.js'
 import type {ModelDefaults, PullProgress} from '../src/weights/index.js'
 
@@ -42,6 +48,9 @@ downloaded model with --models pulled, and every model of Ollama with --models o
 They are loaded when a request names them. When their memory exceeds --memory-limit, the least recently used ones are unloaded, after
 their running replies. svc ps lists the loaded models, and svc stop unloads one.
 
+Each adapter of --adapter, and each subdirectory of --adapters, is a model of its own for clients. Requests for different
+adapters are answered in one batch. Clients with the admin key add and remove adapters while the server runs: see svc adapter.
+
 Implements the chat, generate and model routes of the Ollama API, and the chat, completion and model routes of the
 OpenAI API. Concurrent requests are batched. With --speech-model, also implements the transcription and translation
 routes of the OpenAI API; they use the settings under [speech] and the SVC_SPEECH_ variables. Listens on the loopback
@@ -50,6 +59,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     '<%= config.bin %> <%= command.id %> --model ./runs/r7',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --model-name my-model --port 0 --json',
     '<%= config.bin %> <%= command.id %> --models ./runs,pulled --memory-limit 8000',
+    '<%= config.bin %> <%= command.id %> --model ./models/base --adapter legal=./runs/r7 --adapters ./adapters',
     '<%= config.bin %> <%= command.id %> --model ./runs/r7 --speech-model openai/whisper-base',
     'curl -s http://127.0.0.1:11435/api/generate -d \'{"prompt": "Hello", "stream": false}\'',
   ]
@@ -60,6 +70,12 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
         description: 'Name of --model that clients see. (default: last component of the path)',
       }),
       ...baseFlags,
+      adapter: Flags.string({
+        description: 'Adapter of --model that stays in memory, and the name that clients see; may be repeated.',
+        helpValue: 'NAME=DIR',
+        multiple: true,
+        multipleNonGreedy: true,
+      }),
       'speech-model': Flags.string({
         description: 'Speech model for /v1/audio routes: directory, whisper.cpp file or Hugging Face id.',
         helpValue: 'MODEL',
@@ -71,6 +87,11 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       'api-key-env': Flags.string({
         description: 'Environment variable that contains the API key clients must send.',
         default: 'SVC_INFERENCE_API_KEY',
+        helpValue: 'NAME',
+      }),
+      'admin-key-env': Flags.string({
+        description: 'Environment variable that contains the key for changes of the adapters.',
+        default: 'SVC_ADMIN_KEY',
         helpValue: 'NAME',
       }),
       insecure: Flags.boolean({description: 'Accept connections from other machines without an API key.'}),
@@ -99,7 +120,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     const server = await this.#start(routes)
     const {baseUrl, model, device, unprotected} = server
     const speech = (await routes.otherModels?.())?.[0]?.id
-    if (model?.trained === false && !this.flags['no-adapter'])
+    if (model?.trained === false && !this.flags['no-adapter'] && !server.hasAdapters)
       this.output.notice('notice: The model has no adapter; serving the base model.')
     if (model?.templateError !== undefined)
       this.output.notice(`warning: ${SvcError.fromRecord(model.templateError).message} Only raw prompts are served.`)
@@ -167,9 +188,43 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     return process.env[this.flags['api-key-env']]?.trim() || undefined
   }
 
+  get #adminKey(): string | undefined {
+    return process.env[this.flags['admin-key-env']]?.trim() || undefined
+  }
+
   #logOptions() {
     const log = this.logOptions()
-    return {...log, secrets: [...log.secrets, this.#apiKey].filter((secret) => secret !== undefined)}
+    const secrets = [...log.secrets, this.#apiKey, this.#adminKey].filter((secret) => secret !== undefined)
+    return {...log, secrets}
+  }
+
+  /**
+   * The adapters of `--adapter` and `--adapters`; undefined if there are none.
+   * @throws usage, directory_not_found
+   */
+  async #adapters(
+    folder: string | undefined,
+    megabytes: number,
+    hasModel: boolean,
+  ): Promise<CatalogOptions | undefined> {
+    const pinned = (this.flags.adapter ?? []).map((text) => {
+      const at = text.indexOf('=')
+      if (at < 1 || at === text.length - 1)
+        throw new SvcError('usage', {reason: `--adapter ${text} must have the form NAME=DIR.`})
+      return {name: text.slice(0, at), folder: resolve(text.slice(at + 1))}
+    })
+    if (folder === undefined && pinned.length === 0) return undefined
+    if (!hasModel) throw new SvcError('usage', {reason: 'Adapters belong to one model, and --model names none.'})
+    const repeated = pinned.find(({name}, i) => pinned.findIndex((other) => other.name === name) < i)
+    if (repeated !== undefined) throw new SvcError('usage', {reason: `--adapter names two adapters ${repeated.name}.`})
+    for (const path of [...pinned.map((one) => one.folder), ...(folder === undefined ? [] : [folder])])
+      if (!(await isFolder(path))) throw new SvcError('directory_not_found', {path: resolve(path)})
+    return {
+      pinned,
+      folder: folder === undefined ? undefined : resolve(folder),
+      maxBytes: megabytes * 1_000_000,
+      ignoreConfigKeys: this.flags['ignore-config-key'],
+    }
   }
 
   /** Prints what is known of a model, and all that is not supported, if it cannot be run. */
@@ -235,6 +290,8 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       models,
       memoryLimit,
       manageModels,
+      adapters,
+      adapterMemory,
       ...serve
     } = this.settings(serveSettings)
     const {model: configured, topK: _, topP: __, maxTokens, temperature, ...engine} = this.settings(engineSettings)
@@ -248,6 +305,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       ...engine,
       address: {host, port},
       apiKey: this.#apiKey,
+      adminKey: this.#adminKey,
       servesOthers: models.length > 0,
       findModels: () => findNamedModels(models, {cacheFolder, ollamaFolder: ollamaFolder(process.env)}),
       memoryLimit: memoryLimit === 0 ? await availableMemory(models) : memoryLimit * 1_000_000,
@@ -276,9 +334,10 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
         : await chooseLanguageModel(configured, this.workspace.root, cacheFolder, notice)
     const first = model === undefined ? undefined : {path: model, name: this.flags['model-name']?.trim() || undefined}
     const {startServer} = await import('../src/serve/index.js')
+    const catalog = await this.#adapters(adapters, adapterMemory, model !== undefined)
     try {
       return await withProgress('Loading the model', !this.flags.quiet && model !== undefined, () =>
-        startServer({...options, first}, this.signal),
+        startServer({...options, first, adapters: catalog}, this.signal),
       )
     } catch (error) {
       if (model !== undefined && isModelError(error))

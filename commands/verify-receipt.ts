@@ -18,7 +18,7 @@ import {
 import {engineSettings} from '../src/config/index.js'
 import type {VerifyReceiptV1} from '../src/contracts/index.js'
 import {Exit, SvcError} from '../src/errors/index.js'
-import type {Exchange, ReceiptModel} from '../src/serve/index.js'
+import type {Exchange} from '../src/serve/index.js'
 
 export default class VerifyReceipt extends HubCommand<typeof VerifyReceipt> {
   static override summary = 'Check what a reply was computed from.'
@@ -45,7 +45,7 @@ read.`
   }
   static override flags = {
     adapter: Flags.string({
-      description: 'Run directory of an adapter for the model; may be repeated. The one of the receipt is used.',
+      description: 'Adapter that the server had by name; may be repeated. The one of the receipt is used.',
       helpValue: 'NAME=DIR',
       multiple: true,
       multipleNonGreedy: true,
@@ -68,7 +68,8 @@ read.`
     const report = await withProgress('Checking', !this.flags.quiet, async () =>
       verifyReceipt({
         exchange,
-        models: this.#models(model),
+        model,
+        adapters: this.#adapters(),
         precision: precision === 'auto' ? undefined : precision,
         signal: this.signal,
         server: {
@@ -83,6 +84,7 @@ read.`
           fallback: engine,
           defaults: await chosenDefaults(this.flags, chosen),
           cacheFolder,
+          base: this.flags.base,
           baseOnly: this.flags['no-adapter'],
           chatTemplate: this.flags['chat-template'],
           ignoreConfigKeys: this.flags['ignore-config-key'],
@@ -119,15 +121,14 @@ read.`
     return parseExchange(text)
   }
 
-  /** @throws usage */
-  #models(model: string): [ReceiptModel, ...ReceiptModel[]] {
-    const [first, ...others] = (this.flags.adapter ?? []).map((adapter) => {
-      const at = adapter.indexOf('=')
-      if (at < 1 || at === adapter.length - 1)
-        throw new SvcError('flag_value', {flag: '--adapter', value: adapter, expected: 'NAME=DIR'})
-      return {path: adapter.slice(at + 1), base: model}
+  /** @throws flag_value */
+  #adapters(): {name: string; folder: string}[] {
+    return (this.flags.adapter ?? []).map((text) => {
+      const at = text.indexOf('=')
+      if (at < 1 || at === text.length - 1)
+        throw new SvcError('flag_value', {flag: '--adapter', value: text, expected: 'NAME=DIR'})
+      return {name: text.slice(0, at), folder: text.slice(at + 1)}
     })
-    return first === undefined ? [{path: model, base: this.flags.base}] : [first, ...others]
   }
 }
 

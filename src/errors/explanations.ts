@@ -756,6 +756,19 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
       found: [2048, 2048],
     },
   ],
+  adapter_refused: [
+    'The files of the adapter are incomplete, of an unsupported kind, or made for another model.',
+    {adapter: 'legal', reason: 'The run directory adapters/legal has no adapter weights.'},
+  ],
+  adapter_name_invalid: ['Clients request an adapter by its name, as they request a model.', {adapter: 'my adapter'}],
+  adapter_name_taken: ['A request with this name would be for either.', {adapter: 'small-base'}],
+  adapter_pinned: ['The adapters of --adapter stay as they are while the server runs.', {adapter: 'legal'}],
+  adapter_outside: [
+    'Clients can add only adapters that are below the directory of --adapters. Links are followed first.',
+    {path: '../private', folder: 'adapters'},
+  ],
+  adapter_not_served: ['The name is misspelled, or the adapter was removed.', {adapter: 'legl'}],
+  adapters_read_only: 'The server has no directory of adapters or no admin key.',
   adapter_too_large: [
     'The adapters in use and those of --adapter leave too little of --adapter-memory.',
     {adapter: 'legal', bytes: 300_000_000, pinned: 100_000_000, limit: 256_000_000},

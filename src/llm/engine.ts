@@ -34,7 +34,7 @@ export interface Engine {
   /** The adapters in memory. */
   adapters(): readonly ResidentAdapter[]
   /** Frees the memory of the adapter with a key when no request uses it any more. */
-  forgetAdapter(key: string): void
+  forgetAdapter(key: string): Promise<void>
   /** See `LanguageModel.generate`. Leaving the loop early cancels the request. */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined>
   /** Cancels running requests and frees the model. */
@@ -101,7 +101,12 @@ async function startThreads(
     loadMs,
     counters: () => counters.snapshot(),
     adapters: () => resident,
-    forgetAdapter: (adapter) => worker.postMessage({type: 'forget', adapter} satisfies WorkerRequest),
+    async forgetAdapter(adapter) {
+      // The thread answers each request with a notice.
+      const answered = new Promise((resolve) => worker.once('message', resolve))
+      worker.postMessage({type: 'forget', adapter} satisfies WorkerRequest)
+      await Promise.race([answered, exited])
+    },
     generate: (request, requestSignal) =>
       generate({worker, encoder, description}, request, ended.signal, requestSignal),
     async close() {

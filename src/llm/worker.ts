@@ -91,6 +91,7 @@ try {
     }
     if (message.type === 'forget') {
       loaded.forgetAdapter(message.adapter)
+      notify({type: 'adapters', resident})
       return
     }
     parent.close()

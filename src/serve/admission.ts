@@ -1,4 +1,5 @@
 import {
+  type AdapterSource,
   type Engine,
   type GenerateEvent,
   type GenerateRequest,
@@ -11,6 +12,8 @@ import type {ModelDefaults} from '../weights/index.js'
 interface Admitted {
   engine: Engine
   identity: ModelIdentity
+  /** In place of that of the model. */
+  adapter: AdapterSource | undefined
   /** Time to load the model, ms. */
   loadMs: number
   /** What is added to conversations. */
@@ -47,8 +50,9 @@ export class Admission {
 
   /** See `Engine.generate`. */
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined> {
-    const {engine, defaults, closing} = this.#admitted
-    const complete = {...request, prompt: withDefaults(request.prompt, defaults)}
+    const {engine, adapter, defaults, closing} = this.#admitted
+    const prompt = withDefaults(request.prompt, defaults)
+    const complete = {...request, prompt, ...(adapter === undefined ? {} : {adapter})}
     return engine.generate(complete, AbortSignal.any([signal, closing]))
   }
 

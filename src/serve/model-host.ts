@@ -1,29 +1,51 @@
 import {isErrorOf, SvcError} from '../errors/index.js'
 import {
+  type AdapterOptions,
   type CounterName,
   type Engine,
   type EngineOptions,
   type ModelDescription,
   ModelIdentity,
   maxPromptBytes,
+  type ResidentAdapter,
   startEngine,
 } from '../llm/index.js'
 import {logger} from '../log/index.js'
 import {orAborted, startTimer, type Timer} from '../process/index.js'
 import {derivedFolder, FileDigests, holdModel, type ModelDefaults, mergeDefaults} from '../weights/index.js'
+import type {KnownAdapter} from './adapter-catalog.js'
 import {Admission} from './admission.js'
 import {type RequestDefaults, requestDefaults} from './defaults.js'
 import type {KeepAlive} from './keep-alive.js'
 import type {MemoryRoom, Resident} from './memory-room.js'
 import type {ServedModel} from './served-model.js'
 
-export interface HostOptions extends Omit<EngineOptions, 'signal'> {
+export interface HostOptions extends Omit<EngineOptions, 'signal' | 'adapters'> {
+  /** The adapters of the model, as they are when it is loaded. */
+  adapters?: (() => AdapterOptions) | undefined
   /** How long an idle model stays loaded, ms. */
   keepAlive: KeepAlive
   /** What the user has chosen; it precedes the defaults of the models. */
   defaults: ModelDefaults
   /** Maximum tokens and temperature of replies that neither the user, the model nor the request chooses. */
   fallback: {maxTokens: number; temperature: number}
+}
+
+/** A model that answers requests. */
+export interface ModelService {
+  readonly name: string
+  readonly served: ServedModel
+  /** Defaults for omitted fields of a request. */
+  readonly requestDefaults: RequestDefaults
+  /** Loads the model if necessary; returns the time it took, ms. */
+  load(keepAlive: KeepAlive | undefined, signal?: AbortSignal): Promise<number>
+  /**
+   * Admits the requests of a client to the loaded model, which stays in memory until they are released. Loads the model if
+   * necessary; afterwards it stays loaded for `keepAlive`.
+   */
+  admit(signal: AbortSignal, keepAlive?: KeepAlive): Promise<Admission>
+  /** Frees its memory when no request uses it. */
+  unload(): Promise<void>
 }
 
 /** A model of the server, and where it is. */
@@ -36,7 +58,7 @@ export interface HostedModel {
  * One of the served models. It is loaded when it is requested, and unloaded after it has been idle for the `keepAlive` of
  * the last request, or when another model needs its memory.
  */
-export class ModelHost implements Resident {
+export class ModelHost implements Resident, ModelService {
   readonly path: string
   #served: ServedModel
   readonly #options: HostOptions
@@ -105,7 +127,6 @@ export class ModelHost implements Resident {
     return maxPromptBytes(this.#served.longestToken, this.#served.contextLength)
   }
 
-  /** Defaults for omitted fields of a request. */
   get requestDefaults(): RequestDefaults {
     return requestDefaults(this.#served, this.#options.fallback)
   }
@@ -137,27 +158,34 @@ export class ModelHost implements Resident {
     return sum(current, this.#totals)
   }
 
-  /** Loads the model if necessary; returns the time it took, ms. */
+  /** The adapters in memory. */
+  async residentAdapters(): Promise<readonly ResidentAdapter[]> {
+    return (this.#isReady ? (await this.#engine)?.adapters() : undefined) ?? []
+  }
+
+  /** Frees the memory of the adapter with a key when no request uses it any more. */
+  async forgetAdapter(key: string): Promise<void> {
+    if (this.#isReady) await (await this.#engine)?.forgetAdapter(key)
+  }
+
   async load(keepAlive: KeepAlive | undefined, signal?: AbortSignal): Promise<number> {
     const started = performance.now()
     await this.#use(keepAlive, signal, () => this.#open(signal))
     return performance.now() - started
   }
 
-  /**
-   * Admits the requests of a client to the loaded model, which stays in memory until they are released. Loads the model if
-   * necessary; afterwards it stays loaded for `keepAlive`.
-   */
-  async admit(signal: AbortSignal, keepAlive?: KeepAlive): Promise<Admission> {
+  /** @param adapter in place of that of the model */
+  async admit(signal: AbortSignal, keepAlive?: KeepAlive, adapter?: KnownAdapter): Promise<Admission> {
     const started = performance.now()
     await this.#begin(keepAlive, signal)
     try {
       const engine = await this.#open(signal)
       const loadMs = performance.now() - started
-      const identity = await orAborted(this.#identities.get(engine) ?? this.#identify(engine), signal)
+      const own = await orAborted(this.#identities.get(engine) ?? this.#identify(engine), signal)
       return new Admission({
         engine,
-        identity,
+        identity: adapter === undefined ? own : await own.withAdapter(adapter.directory, async () => adapter.digest),
+        adapter: adapter?.source,
         loadMs,
         defaults: this.#served.defaults,
         closing: this.#closing.signal,
@@ -307,8 +335,13 @@ function sum(
   return all
 }
 
-export const engineOptions = ({keepAlive: _, defaults: __, fallback: ___, ...options}: HostOptions): EngineOptions =>
-  options
+export const engineOptions = ({
+  keepAlive: _,
+  defaults: __,
+  fallback: ___,
+  adapters,
+  ...options
+}: HostOptions): EngineOptions => ({...options, ...(adapters === undefined ? {} : {adapters: adapters()})})
 
 const toServed = (name: string, description: ModelDescription, {defaults}: HostOptions): ServedModel => ({
   ...description,

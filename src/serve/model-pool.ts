@@ -3,14 +3,16 @@ import {readdir, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {nearest, SvcError} from '../errors/index.js'
 import {isFolder} from '../files/index.js'
-import {type CounterName, describeModelFiles, type NamedModel} from '../llm/index.js'
+import {type CounterName, describeModelFiles, type NamedModel, type ResidentAdapter} from '../llm/index.js'
 import {logger} from '../log/index.js'
 import {ggufParts} from '../weights/index.js'
+import {AdapterCatalog, type CatalogOptions, type KnownAdapter} from './adapter-catalog.js'
+import {AdapterModel, adapted} from './adapter-model.js'
 import {MemoryRoom} from './memory-room.js'
-import {engineOptions, type HostOptions, ModelHost} from './model-host.js'
+import {engineOptions, type HostOptions, ModelHost, type ModelService} from './model-host.js'
 import type {ServedModel} from './served-model.js'
 
-export interface PoolOptions extends HostOptions {
+export interface PoolOptions extends Omit<HostOptions, 'adapters'> {
   /** The model that is loaded when the server starts, and that requests without a name get. */
   first: {path: string; name: string | undefined} | undefined
   /** Whether there may be others. */
@@ -19,6 +21,8 @@ export interface PoolOptions extends HostOptions {
   findModels: () => Promise<readonly NamedModel[]>
   /** Memory for loaded models, bytes. */
   memoryLimit: number
+  /** The adapters of the first model. */
+  adapters?: CatalogOptions | undefined
 }
 
 /** Maximum number of names in a message. */
@@ -30,6 +34,7 @@ export class ModelPool {
   readonly #room: MemoryRoom
   readonly #hosts = new Map<string, ModelHost>()
   #first: ModelHost | undefined
+  #catalog: AdapterCatalog | undefined
   /** What is known of models, by path: of the files with a key. */
   readonly #known = new Map<string, {key: string; host: Promise<ModelHost>}>()
 
@@ -38,12 +43,22 @@ export class ModelPool {
     this.#room = new MemoryRoom(options.memoryLimit)
   }
 
-  /** @throws what `startEngine` throws for the first model */
+  /** @throws what `startEngine` throws for the first model, and `AdapterCatalog` for its adapters */
   static async start(options: PoolOptions, signal: AbortSignal): Promise<ModelPool> {
     const pool = new ModelPool(options)
-    const {first} = options
-    if (first !== undefined)
-      pool.#first = await ModelHost.start(first.path, first.name, hostOptions(options), pool.#room, signal)
+    const {first, adapters} = options
+    if (first === undefined) return pool
+    const catalog = adapters && (await AdapterCatalog.open(adapters))
+    const ofHost = {...hostOptions(options), adapters: catalog && (() => catalog.engineOptions)}
+    const host = await ModelHost.start(first.path, first.name, ofHost, pool.#room, signal)
+    pool.#first = host
+    pool.#catalog = catalog
+    try {
+      catalog?.attach(host.served)
+    } catch (error) {
+      await pool.close()
+      throw error
+    }
     return pool
   }
 
@@ -64,7 +79,8 @@ export class ModelPool {
 
   /** All models, also those that are not loaded. One that cannot be described is left out, and logged. */
   async list(): Promise<ServedModel[]> {
-    const served = this.#first === undefined ? [] : [this.#first.served]
+    const first = this.#first?.served
+    const served = first === undefined ? [] : [first, ...this.adapters.map((known) => adapted(first, known))]
     for (const model of await this.#findOthers()) {
       const host = await this.#host(model).catch((err) => {
         logger('serve').warn({err, model: model.name}, 'A model cannot be served.')
@@ -75,11 +91,52 @@ export class ModelPool {
     return served
   }
 
+  /** The adapters of the first model. */
+  get adapters(): readonly KnownAdapter[] {
+    return this.#catalog?.all ?? []
+  }
+
+  /** The adapters in memory. */
+  async residentAdapters(): Promise<readonly ResidentAdapter[]> {
+    return (await this.#first?.residentAdapters()) ?? []
+  }
+
+  /** The adapters in memory that have a name, as models that use only the memory of the adapter. */
+  async loadedAdapters(): Promise<ServedModel[]> {
+    const first = this.#first?.served
+    const resident = await this.residentAdapters()
+    return this.adapters.flatMap((known) => {
+      const found = resident.find(({key}) => key === known.source.key)
+      return first === undefined || found === undefined ? [] : [adapted(first, known, found.bytes)]
+    })
+  }
+
+  /** Adds or replaces an adapter. Running replies keep the one that they started with. @throws what the catalog throws */
+  async addAdapter(name: string, path: string): Promise<{added: KnownAdapter; isNew: boolean}> {
+    const {added, replaced} = await this.#requireCatalog().add(name, path)
+    if (replaced !== undefined) await this.#forget(replaced)
+    return {added, isNew: replaced === undefined}
+  }
+
+  /** Removes an adapter. Its running replies continue. @throws what the catalog throws */
+  async removeAdapter(name: string): Promise<void> {
+    await this.#forget(this.#requireCatalog().remove(name))
+  }
+
   /**
    * The model with a name, with or without Ollama's `:latest`; without a name, the first or the only one.
-   * @throws model_not_served, model_removed, bad_request; what `readModelFiles` throws
+   * @throws model_not_served, model_removed, bad_request, adapter_refused; what `readModelFiles` throws
    */
-  async find(requested: string | undefined): Promise<ModelHost> {
+  async find(requested: string | undefined): Promise<ModelService> {
+    const first = this.#first
+    if (first !== undefined && requested !== undefined && requested !== first.name) {
+      const known = await this.#catalog?.find(requested.replace(/:latest$/, ''))
+      if (known !== undefined) return new AdapterModel(first, known)
+    }
+    return this.#findHost(requested)
+  }
+
+  async #findHost(requested: string | undefined): Promise<ModelHost> {
     const first = this.#first
     if (requested === undefined) return first ?? this.#only()
     const names = [requested, requested.replace(/:latest$/, '')]
@@ -92,7 +149,8 @@ export class ModelPool {
       void former.retire()
       throw new SvcError('model_removed', {model: requested, path: former.path})
     }
-    const known = [...(first === undefined ? [] : [first.name]), ...others.map(({name}) => name)]
+    const adapters = this.adapters.map(({source}) => source.name)
+    const known = [...(first === undefined ? [] : [first.name]), ...adapters, ...others.map(({name}) => name)]
     throw new SvcError('model_not_served', {
       model: requested,
       served: listOf(known),
@@ -106,7 +164,7 @@ export class ModelPool {
    * @throws model_not_downloaded; what `find` throws
    */
   async giveUp(name: string): Promise<(folder: string) => boolean> {
-    const host = await this.find(name)
+    const host = await this.#findHost(name)
     const model = (await this.#findOthers()).find((each) => each.name === host.name)
     if (model?.isDownloaded === false) throw new SvcError('model_not_downloaded', {path: model.path})
     if (host !== this.#first && !host.isBusy) await host.retire()
@@ -128,6 +186,16 @@ export class ModelPool {
   /** Aborts all running requests and unloads all models. */
   async close(): Promise<void> {
     await Promise.all(this.#all.map((host) => host.close(new SvcError('terminated', {}))))
+  }
+
+  #requireCatalog(): AdapterCatalog {
+    if (this.#catalog === undefined) throw new SvcError('adapters_read_only', {})
+    return this.#catalog
+  }
+
+  /** Frees the memory of an adapter that has lost its name, unless another name has the same files. */
+  async #forget({source: {key}}: KnownAdapter): Promise<void> {
+    if (!this.adapters.some(({source}) => source.key === key)) await this.#first?.forgetAdapter(key)
   }
 
   get #all(): ModelHost[] {
@@ -170,6 +238,7 @@ const hostOptions = ({
   servesOthers: __,
   findModels: ___,
   memoryLimit: ____,
+  adapters: _____,
   ...options
 }: PoolOptions): HostOptions => options
 

@@ -1,6 +1,7 @@
 import {asOllamaError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
 import {createApp, type HttpApp, isExposed, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
 import {guardAccess, holdsKey} from './access.js'
+import {adapterRoutes} from './adapter-routes.js'
 import type {ServeContext} from './context.js'
 import {ServerMetrics} from './metrics.js'
 import type {ModelManagement} from './model-management.js'
@@ -13,6 +14,8 @@ export interface ServerOptions extends PoolOptions {
   address: {host: string; port: number}
   /** Undefined disables authentication. */
   apiKey: string | undefined
+  /** Key for changes of the adapters; undefined refuses them. */
+  adminKey?: string | undefined
   /** Allowed origins of web pages, in addition to those of this machine. */
   origins: readonly string[]
   /** Allowed Host headers, in addition to those of loopback. */
@@ -29,6 +32,8 @@ export interface ServerOptions extends PoolOptions {
 export interface InferenceServer extends Listening {
   /** The model that was loaded at the start. */
   model: ServedModel | undefined
+  /** Whether it has adapters by name. */
+  hasAdapters: boolean
   /** Whether other machines can reach it without a key. */
   unprotected: boolean
   device: ServeContext['device']
@@ -49,7 +54,8 @@ const otherFieldsBytes = 1 << 20
  * @throws what `startEngine`, `mount` and `listen` throw
  */
 export async function startServer(options: ServerOptions, signal: AbortSignal): Promise<InferenceServer> {
-  const {address, apiKey, origins, allowedHosts, product, mount, otherModels, management, ...poolOptions} = options
+  const {address, apiKey, adminKey, origins, allowedHosts, product, mount, otherModels, management, ...poolOptions} =
+    options
   const models = await ModelPool.start(poolOptions, signal)
   const {first} = models
   const metrics = new ServerMetrics()
@@ -71,7 +77,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
     allowedHosts,
     hostRemedy: 'allow the host with --allowed-hosts',
   })
-  guardAccess(app, {apiKey, origins})
+  guardAccess(app, {apiKey, adminKey, origins})
   let closing = false
   // `onResponse` is not called for streams.
   app.addHook('onRequest', async (_request, {raw}) => {
@@ -92,6 +98,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
   app.get('/metrics', async (_request, reply) => reply.type(metricsType).send(await renderMetrics()))
   ollamaRoutes(app, context)
   openaiRoutes(app, context)
+  adapterRoutes(app, context, adminKey)
 
   const listening = await (async () => {
     await mount?.(app)
@@ -104,6 +111,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
   return {
     ...listening,
     model: first?.served,
+    hasAdapters: options.adapters !== undefined,
     unprotected: isExposed(address.host, apiKey !== undefined),
     device: context.device,
     async close(drainMs) {

@@ -7,6 +7,7 @@ import {after, before, describe, it} from 'node:test'
 import {fastify} from 'fastify'
 import {errorCatalogue} from '../../src/errors/catalogue.js'
 import {asOllamaError, asOpenAiError, type ErrorRow, SvcError} from '../../src/errors/index.js'
+import {adapterRoutes} from '../../src/serve/adapter-routes.js'
 import type {ServeContext} from '../../src/serve/context.js'
 import {version} from '../../src/serve/ollama/model.js'
 import {ollamaRoutes} from '../../src/serve/ollama/routes.js'
@@ -17,7 +18,7 @@ import {startHub} from '../support/hub-server.js'
 import {openContract, type Received} from '../support/openapi.js'
 import {type RunningServer, startServer} from '../support/server.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
-import {tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
+import {tinyAdapterFiles, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
 import {until} from '../support/until.js'
 
 const contract = await openContract('serve/inference.openapi')
@@ -79,6 +80,7 @@ describe('the OpenAPI document of the inference server', () => {
     })
     ollamaRoutes(app, {} as ServeContext)
     openaiRoutes(app, {} as ServeContext)
+    adapterRoutes(app, {} as ServeContext, undefined)
     await app.ready()
     assert.deepEqual(routesOf().sort(), [...served].sort())
   })
@@ -382,9 +384,11 @@ describe('responses of the inference server match its OpenAPI document', () => {
     const hub = await startHub({after: (close) => closers.push(close)}, {'acme/llama': pulled})
     const args = ['--model', model]
     server = await startServer(args)
-    const manages = ['--models', 'pulled', '--manage-models']
+    for (const name of ['fixed', 'first']) await writeFiles(join(folder, 'adapters', name), tinyAdapterFiles())
+    const adapters = ['--adapter', `fixed=${join(folder, 'adapters', 'fixed')}`, '--adapters', join(folder, 'adapters')]
+    const manages = ['--models', 'pulled', '--manage-models', ...adapters]
     busy = await startServer([...args, ...manages, '--parallel', '1', '--queue', '0', '--api-key-env', 'KEY'], {
-      env: {KEY: 'sesame', HF_HOME: join(folder, 'hf'), HF_ENDPOINT: hub.endpoint},
+      env: {KEY: 'sesame', SVC_ADMIN_KEY: 'admin', HF_HOME: join(folder, 'hf'), HF_ENDPOINT: hub.endpoint},
     })
   })
   after(async () => {
@@ -492,6 +496,24 @@ describe('responses of the inference server match its OpenAPI document', () => {
     await until(async () => (await remove({model: 'acme/llama'})) === 200, 'the model is idle and deleted')
     assert.equal(await remove({model: 'acme/llama'}), 404)
     assert.equal(await remove({}), 400)
+  })
+
+  it('adds and removes adapters', async () => {
+    const headers = {authorization: 'Bearer admin'}
+    const add = async (body: object) => (await askDocumented(busy, 'POST', '/api/adapters', {headers, body})).status
+    const remove = async (part: string) =>
+      (await askDocumented(busy, 'DELETE', '/api/adapters/{name}', {headers, part})).status
+    const statuses = [
+      await add({name: 'second', path: 'first'}),
+      await add({name: 'second', path: 'first'}),
+      await add({}),
+      await add({name: 'second', path: '../tiny'}),
+      await add({name: 'tiny', path: 'first'}),
+    ]
+    assert.deepEqual(statuses, [201, 200, 400, 403, 409])
+    assert.deepEqual([await remove('second'), await remove('second'), await remove('fixed')], [200, 404, 409])
+    const {text: listed} = await askDocumented(busy, 'GET', '/api/adapters', {headers})
+    assert.match(listed, /"name":"fixed".*"name":"first"/)
   })
 
   it('500 if the model is unloaded and then damaged', async () => {

@@ -1,5 +1,5 @@
 import {sectionSettings} from '../setting.js'
-import {boolean, choice, integer, list, modelFolders, originPatterns, text} from '../types.js'
+import {boolean, choice, integer, list, modelFolders, originPatterns, path, text} from '../types.js'
 
 export const serveSettings = sectionSettings('serve', () => ({
   host: {
@@ -44,6 +44,23 @@ export const serveSettings = sectionSettings('serve', () => ({
     default: false,
     userOnly: true,
     doc: 'Let clients download and delete models; requires --models pulled.',
+  },
+  adapters: {
+    type: path(),
+    flag: 'adapters',
+    group: 'model',
+    placeholder: 'DIR',
+    env: ['SVC_SERVE_ADAPTERS'],
+    doc: 'Directory whose subdirectories are adapters of --model, served by their names.',
+  },
+  adapterMemory: {
+    type: integer({min: 1}),
+    flag: 'adapter-memory',
+    group: 'capacity',
+    placeholder: 'MB',
+    env: ['SVC_SERVE_ADAPTER_MEMORY'],
+    default: 1000,
+    doc: 'Memory for adapters; the least recently used ones make room for others.',
   },
   device: {
     type: choice('cpu', 'cuda'),

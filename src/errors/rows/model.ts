@@ -170,12 +170,46 @@ export const modelErrors = rows(() => ({
       `The adapter tensor ${p.tensor} of shape ${shape(p.adapter)} does not fit the base tensor ${p.base} of shape ${shape(p.found)}.`,
     hint: 'Use the base model that the adapter was trained on; its manifest names it.',
   }),
+  adapter_refused: usage({
+    message: (p: {adapter: string; reason: string}) => `The adapter ${p.adapter} cannot be served. ${p.reason}`,
+    hint: 'Copy the adapter again from the training run, or use the base model that it was trained on.',
+  }),
+  adapter_name_invalid: usage({
+    message: (p: {adapter: string}) => `${JSON.stringify(p.adapter)} is not a name for an adapter.`,
+    hint: 'Use up to 128 letters, digits, dots, underscores and hyphens, and a letter or digit first.',
+    param: (_: object) => 'name',
+  }),
+  adapter_name_taken: conflict({
+    message: (p: {adapter: string}) => `The name ${p.adapter} is that of the base model.`,
+    hint: 'Choose another name for the adapter, or give the model one with --model-name.',
+    param: (_: object) => 'name',
+  }),
+  adapter_pinned: conflict({
+    message: (p: {adapter: string}) => `The adapter ${p.adapter} cannot be changed: the server was started with it.`,
+    hint: 'Choose another name, or restart the server without --adapter for this one.',
+  }),
+  adapter_outside: conflict({
+    http: 403,
+    message: (p: {path: string; folder: string}) => `${p.path} is not a directory below ${p.folder}.`,
+    hint: 'Copy the adapter into the directory of --adapters, and pass the name of its directory.',
+    param: (_: object) => 'path',
+  }),
+  adapter_not_served: notFound({
+    message: (p: {adapter: string}) => `This server has no adapter ${p.adapter}.`,
+    hint: 'GET /api/adapters lists the adapters of the server.',
+  }),
+  adapters_read_only: usage({
+    http: 403,
+    message: () => 'The adapters of this server cannot be changed.',
+    hint: 'Start the server with --adapters DIR, and with an admin key in SVC_ADMIN_KEY.',
+  }),
   adapter_too_large: unavailable({
+    http: 400,
     message: (p: {adapter: string; bytes: number; pinned: number; limit: number}) =>
       `The adapter ${p.adapter} needs ${megabytes(p.bytes)} MB; adapters may use ${megabytes(p.limit)} MB${p.pinned === 0 ? '' : `, of which ${megabytes(p.pinned)} MB are always in use`}.`,
     hint: 'Start the server with a larger --adapter-memory.',
   }),
-  adapter_changed: conflict({
+  adapter_changed: unavailable({
     message: (p: {adapter: string; path: string}) =>
       `The files of the adapter ${p.adapter} in ${p.path} changed while it was loaded.`,
     hint: 'Send the request again when they are complete.',

@@ -6,7 +6,7 @@ const firstPages = 16
 
 /**
  * Memory for the updates of the sites of one group, in pages of one rank. A page has a row of A `[in]` and a column of B
- * `[out]` per site, so that any number of adapters of any rank share two tensors, and none of them is ever moved.
+ * `[out]` per site. So any number of adapters of any rank share two tensors, and no adapter is ever moved.
  *
  * Page 0 is zero: it stands for ranks that a sequence does not have.
  */

@@ -4,7 +4,7 @@ import type {Adapter, RunDirectory} from '../../weights/index.js'
 import type {Precision} from '../precision.js'
 import type {DecoderSpec} from '../spec.js'
 import {digestOf} from './receipt.js'
-import {type ComputeChoices, hasSameBytes} from './same-bytes.js'
+import {type ComputeChoices, type ProvenShape, provenShapeOf, type SameBytes, sameBytes} from './same-bytes.js'
 
 /** Files, and the digest of what else determines a part of a receipt. */
 export interface PartSource {
@@ -22,7 +22,9 @@ export interface ModelSources {
   template: string
   precision: string
   program: string
-  bytes: 'same' | 'batch_variant'
+  bytes: SameBytes
+  /** What was compared byte for byte; undefined if nothing was. */
+  proven: ProvenShape | undefined
 }
 
 interface OpenedModel {
@@ -42,6 +44,7 @@ export function sourcesOf(
 ): ModelSources {
   const {tensors, adapter, tokenizer, declarations} = directory
   const {device} = choices
+  const proven = device === 'cpu' ? provenShapeOf(spec, precision, choices) : undefined
   return {
     base: tensorFiles(
       [...tensors.values()].map(({name, file}) => [name, file]),
@@ -55,12 +58,13 @@ export function sourcesOf(
     template: digestOf(templates),
     precision: precision === 'f32' || largestWeight() === 127 ? precision : `${precision}-7bit`,
     program: `${packageVersion()}+onnxruntime.${runtimeVersion}.${device}`,
-    bytes: device === 'cpu' && hasSameBytes(spec, precision, adapter, choices) ? 'same' : 'batch_variant',
+    bytes: sameBytes(proven, adapter),
+    proven,
   }
 }
 
 /** An adapter is its weights, and what its manifest says about them. */
-const adapterSource = ({deltas}: Adapter): PartSource =>
+export const adapterSource = ({deltas}: Adapter): PartSource =>
   tensorFiles(
     deltas.flatMap(({a, b}) => [a, b].map(({name, file}) => [name, file] as const)),
     deltas.map(({target, a, b, scale}) => [target, a.name, b.name, scale]),

@@ -2,6 +2,9 @@ import type {Adapter} from '../../weights/index.js'
 import type {Precision} from '../precision.js'
 import type {DecoderSpec} from '../spec.js'
 
+/** Whether the bytes of a reply depend on what runs with it. */
+export type SameBytes = 'same' | 'batch_variant'
+
 /** What may change the number of tokens that a run computes. */
 export interface ComputeChoices {
   /** Whether repeated text is drafted. */
@@ -27,21 +30,26 @@ export const provenShapes: readonly ProvenShape[] = [
 ]
 
 /**
- * Whether a reply is known to have the same bytes whatever runs with it, and whatever was saved before. With rounded
- * weights, a run of several tokens rounds differently from a run of one, so drafts and saved replies are excluded.
+ * The shape of a model whose replies are known to have the same bytes whatever runs with them, and whatever was saved before.
+ * With rounded weights, a run of several tokens rounds differently from a run of one, so drafts and saved replies are excluded.
  */
-export function hasSameBytes(
+export function provenShapeOf(
   spec: DecoderSpec,
   precision: Precision,
-  adapter: Adapter | undefined,
   {promptLookup, savesPrefixes}: ComputeChoices,
-): boolean {
-  if (precision !== 'f32' && (promptLookup || savesPrefixes)) return false
-  const proven = provenShapes.find(({shape}) =>
-    shapesOf(spec).every((own) => own.every((size, i) => size === shape[i])),
-  )
-  if (proven === undefined || adapter === undefined) return proven !== undefined
-  return adapter.deltas.every(({a}) => proven.adapterRanks.includes(a.shape[0] as number))
+): ProvenShape | undefined {
+  if (precision !== 'f32' && (promptLookup || savesPrefixes)) return undefined
+  return provenShapes.find(({shape}) => shapesOf(spec).every((own) => own.every((size, i) => size === shape[i])))
+}
+
+/** @param proven that of the model, if there is one */
+export function sameBytes(
+  proven: Pick<ProvenShape, 'adapterRanks'> | undefined,
+  adapter: Adapter | undefined,
+): SameBytes {
+  const deltas = adapter?.deltas ?? []
+  const isProven = proven !== undefined && deltas.every(({a}) => proven.adapterRanks.includes(a.shape[0] as number))
+  return isProven ? 'same' : 'batch_variant'
 }
 
 const shapesOf = ({hiddenSize, vocabSize, layers}: DecoderSpec): Shape[] =>

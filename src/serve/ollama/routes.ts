@@ -6,7 +6,7 @@ import {requireAbilities} from '../abilities.js'
 import type {Admission} from '../admission.js'
 import {generate, requestedModel, type ServeContext, stateReceipt} from '../context.js'
 import type {RequestDefaults} from '../defaults.js'
-import type {ModelHost} from '../model-host.js'
+import type {ModelService} from '../model-host.js'
 import {CallCollector, collect, logUnknown, refuseRoute} from '../reply.js'
 import {managementRoutes} from './management.js'
 import {ps, readShow, show, tags, version} from './model.js'
@@ -39,15 +39,17 @@ export function ollamaRoutes(app: HttpApp, context: ServeContext): void {
   const {models, product, device, promptBodyLimit: bodyLimit} = context
   app.get('/api/version', async () => version(product, device))
   app.get('/api/tags', async () => tags(await models.list()))
-  app.get('/api/ps', async () =>
-    ps(
-      models.loaded.map(({served: model, loaded: {expiresAt} = {expiresAt: new Date()}}) => ({
-        model,
-        device,
-        expiresAt,
-      })),
-    ),
-  )
+  app.get('/api/ps', async () => {
+    const loaded = models.loaded.map(({served: model, loaded: {expiresAt} = {expiresAt: new Date()}}) => ({
+      model,
+      device,
+      expiresAt,
+    }))
+    // Adapters leave the memory with their model at the latest.
+    const {expiresAt = 'forever'} = models.first?.loaded ?? {}
+    const adapters = (await models.loadedAdapters()).map((model) => ({model, device, expiresAt}))
+    return ps([...loaded, ...adapters])
+  })
   app.post('/api/show', async ({body}) => {
     const {name, verbose} = readShow(body)
     return show((await models.find(name)).served, {verbose})
@@ -136,7 +138,7 @@ function partOf(event: GenerateEvent, calls: CallCollector): response.ReplyText 
   return call && {text: '', calls: [call]}
 }
 
-async function loadOrUnload(host: ModelHost, {keepAlive}: OllamaRequest): Promise<'load' | 'unload'> {
+async function loadOrUnload(host: ModelService, {keepAlive}: OllamaRequest): Promise<'load' | 'unload'> {
   if (keepAlive === 0) {
     await host.unload()
     return 'unload'

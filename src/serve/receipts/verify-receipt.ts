@@ -8,7 +8,7 @@ import {
   type ReceiptPart,
   requestParts,
 } from '../../llm/index.js'
-import {FileDigests, mergeDefaults} from '../../weights/index.js'
+import {FileDigests, mergeDefaults, openAdapter} from '../../weights/index.js'
 import {receiptHeader} from '../context.js'
 import {type ServerOptions, startServer} from '../server.js'
 import type {Exchange} from './exchange.js'
@@ -16,11 +16,10 @@ import {ReceivedReply, type ReplyContent} from './reply-content.js'
 
 type Precision = Exclude<LoadOptions['precision'], undefined>
 
-/** Model files that a receipt may be of. */
-export interface ReceiptModel {
-  path: string
-  /** Directory of the base model, if `path` is that of an adapter. */
-  base: string | undefined
+/** An adapter that a server may have by name. */
+interface NamedAdapter {
+  name: string
+  folder: string
 }
 
 export interface PartCheck {
@@ -47,12 +46,14 @@ export interface ReceiptReport {
 
 export interface VerifyRequest {
   exchange: Exchange
-  /** The first one whose adapter is that of the receipt is used, else the first. */
-  models: readonly [ReceiptModel, ...ReceiptModel[]]
+  /** Path of the model. */
+  model: string
+  /** Adapters by name. The one of the receipt is used, else the model as it is, else the first. */
+  adapters: readonly NamedAdapter[]
   /** Precision that the receipt must have; default: any. */
   precision: Precision | undefined
   /** How the server that answered was started. */
-  server: Omit<ServerOptions, 'first' | 'precision' | 'base'>
+  server: Omit<ServerOptions, 'first' | 'precision' | 'adapters'>
   signal: AbortSignal
 }
 
@@ -64,8 +65,8 @@ export interface VerifyRequest {
 export async function verifyReceipt(request: VerifyRequest): Promise<ReceiptReport> {
   const {receipt, asked} = request.exchange
   const precision = request.precision ?? (withoutBits(receipt.parts.precision) as Precision)
-  const {model, identity} = await identify(request, precision)
-  const rerun = asked && (await runAgain(request, model, precision, asked))
+  const {adapter, identity} = await identify(request, precision)
+  const rerun = asked && (await runAgain(request, adapter, precision, asked))
   const found: Partial<Record<ReceiptPart, string>> = {
     ...identity.parts,
     ...(rerun && {sampling: rerun.receipt.parts.sampling, seed: rerun.receipt.parts.seed}),
@@ -88,40 +89,54 @@ function checkOf(part: ReceiptPart, stated: string, found: string | undefined, i
 }
 
 interface Identified {
-  model: ReceiptModel
+  adapter: NamedAdapter | undefined
   identity: ModelIdentity
 }
 
 /** The model with the adapter of the receipt. */
-async function identify({exchange, models, server}: VerifyRequest, precision: Precision): Promise<Identified> {
+async function identify({exchange, model, adapters, server}: VerifyRequest, precision: Precision): Promise<Identified> {
   const digests = new FileDigests(undefined)
-  const {threads, numCtx, baseOnly, chatTemplate, ignoreConfigKeys, cacheFolder} = server
-  const lookup = {threads, numCtx, baseOnly, chatTemplate, ignoreConfigKeys, cacheFolder}
-  let first: Identified | undefined
-  for (const model of models) {
-    // Without caches and drafts, for which the most is claimed.
-    const {sources, defaults} = await describeModelFiles(model.path, {...lookup, base: model.base, precision})
-    const identity = await ModelIdentity.of(sources, mergeDefaults(server.defaults, defaults), digests)
-    const identified = {model, identity}
-    if (identity.parts.adapter === exchange.receipt.parts.adapter) return identified
-    first ??= identified
+  const {threads, numCtx, base, baseOnly, chatTemplate, ignoreConfigKeys, cacheFolder} = server
+  const lookup = {threads, numCtx, base, baseOnly, chatTemplate, ignoreConfigKeys, cacheFolder}
+  // Without caches and drafts, for which the most is claimed.
+  const {sources, defaults} = await describeModelFiles(model, {...lookup, precision})
+  const own = await ModelIdentity.of(sources, mergeDefaults(server.defaults, defaults), digests)
+  const named: Identified[] = []
+  for (const adapter of adapters) {
+    const directory = await openAdapter(adapter.folder, ignoreConfigKeys)
+    named.push({adapter, identity: await own.withAdapter(directory, (file) => digests.of(file))})
   }
-  return first as Identified
+  const asItIs = {adapter: undefined, identity: own}
+  const stated = exchange.receipt.parts.adapter
+  return [...named, asItIs].find(({identity}) => identity.parts.adapter === stated) ?? named[0] ?? asItIs
 }
 
 /** Sends the request to a server of its own. */
 async function runAgain(
-  {exchange: {receipt}, server, signal}: VerifyRequest,
-  {path, base}: ReceiptModel,
+  {exchange: {receipt}, model, server, signal}: VerifyRequest,
+  adapter: NamedAdapter | undefined,
   precision: Precision,
   {request, reply: {route}}: NonNullable<Exchange['asked']>,
 ): Promise<{receipt: Receipt; choices: readonly ReplyContent[]}> {
-  const first = {path, name: undefined}
-  const running = await startServer({...server, first, base, precision, promptLookup: false, prefixBytes: 0}, signal)
+  const {ignoreConfigKeys} = server
+  const options: ServerOptions = {
+    ...server,
+    first: {path: model, name: undefined},
+    precision,
+    promptLookup: false,
+    prefixBytes: 0,
+    adapters: adapter && {
+      pinned: [adapter],
+      folder: undefined,
+      maxBytes: Number.POSITIVE_INFINITY,
+      ignoreConfigKeys,
+    },
+  }
+  const running = await startServer(options, signal)
   try {
     const response = await fetch(running.baseUrl + route, {
       method: 'POST',
-      body: JSON.stringify(withSeed(route, request, Number(receipt.parts.seed))),
+      body: JSON.stringify({...withSeed(route, request, Number(receipt.parts.seed)), model: adapter?.name}),
       signal,
     })
     const body = await response.json()
