@@ -81,9 +81,3 @@ export class ReplyCollector {
     return {...this.#reply, summary: this.#summary}
   }
 }
-
-export async function collect(events: AsyncIterable<GenerateEvent>): Promise<CollectedReply> {
-  const collector = new ReplyCollector()
-  for await (const event of events) collector.add(event)
-  return collector.reply()
-}

@@ -1,10 +1,11 @@
 import {SvcError} from '../../errors/index.js'
 import type {GenerateRequest, Prompt} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
-import {type Ability, abilitiesFor} from '../abilities.js'
+import {abilitiesFor} from '../abilities.js'
 import {definedEntries, Fields} from '../body.js'
 import type {RequestDefaults} from '../defaults.js'
-import {type KeepAlive, readKeepAlive} from '../keep-alive.js'
+import type {DialectRequest} from '../dialect.js'
+import {readKeepAlive} from '../keep-alive.js'
 import {readFormat, readOllamaFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
 import {type RequestedThinking, readThinking} from '../thinking.js'
@@ -13,20 +14,12 @@ import {readMessages} from './messages.js'
 import {readOptions} from './options.js'
 
 /** A request of `/api/generate` or `/api/chat`. */
-export interface OllamaRequest {
-  /** As in the request; default: the served model. */
-  model?: string
-  stream: boolean
-  keepAlive?: KeepAlive
+export interface OllamaRequest extends DialectRequest {
   /** The request has no prompt: it loads the model, or unloads it with a `keepAlive` of 0. */
   load: boolean
   /** As requested; the context length of the model may be smaller. */
   numCtx: number
-  /** Paths of unknown fields, for the log. */
-  unknown: readonly string[]
   request: GenerateRequest
-  /** What the model must be able to do. */
-  requires?: readonly Ability[]
 }
 
 /**

@@ -1,8 +1,9 @@
 import type {GenerateRequest} from '../../llm/index.js'
 import type {ChatMessage} from '../../text/index.js'
-import {type Ability, abilitiesFor} from '../abilities.js'
+import {abilitiesFor} from '../abilities.js'
 import {definedEntries, Fields, stopBounds} from '../body.js'
 import type {RequestDefaults} from '../defaults.js'
+import type {DialectRequest} from '../dialect.js'
 import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
 import {readThinking} from '../thinking.js'
@@ -12,11 +13,9 @@ import {readMessages} from './messages.js'
 import {readMaxTokens, readSampling} from './sampling.js'
 
 /** A request of `/v1/chat/completions` or `/v1/completions`. */
-export interface OpenAiRequest extends Delivery {
+export interface OpenAiRequest extends DialectRequest, Delivery {
   /** One request per prompt. */
   requests: readonly GenerateRequest[]
-  /** What the model must be able to do. */
-  requires?: readonly Ability[]
 }
 
 /**
