@@ -13,6 +13,7 @@ import type {ModelDescription} from './model-description.js'
 import {maxPromptBytes, withinBytes} from './prompt.js'
 import {type PromptThread, startPromptThread} from './prompt-thread.js'
 import {readEvents} from './reply/read-events.js'
+import type {PlannedRequest} from './reply-planner.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import type {WorkerAnswer, WorkerNotice, WorkerRequest, WorkerStart} from './worker.js'
 
@@ -37,6 +38,8 @@ export interface Engine {
   forgetAdapter(key: string): Promise<void>
   /** See `LanguageModel.generate`. Leaving the loop early cancels the request. */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined>
+  /** Number of tokens of the prompt of a request. @throws what `encodePrompt` throws */
+  countTokens(request: GenerateRequest, signal?: AbortSignal): Promise<number>
   /** Cancels running requests and frees the model. */
   close(): Promise<void>
 }
@@ -109,6 +112,10 @@ async function startThreads(
     },
     generate: (request, requestSignal) =>
       generate({worker, encoder, description}, request, ended.signal, requestSignal),
+    async countTokens(request, requestSignal) {
+      const {planned, contextLength} = plannedOf(request, description)
+      return encoder.count(planned, contextLength, stopOf(ended.signal, requestSignal))
+    },
     async close() {
       ended.abort(new SvcError('interrupted', {}))
       await Promise.all([close(), encoder.close()])
@@ -125,37 +132,53 @@ interface Threads {
 
 async function* generate(
   {worker, encoder, description}: Threads,
-  {prompt, format, tools, thinking, ...others}: GenerateRequest,
+  request: GenerateRequest,
   ended: AbortSignal,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
-  const stop = signal === undefined ? ended : AbortSignal.any([signal, ended])
-  stop.throwIfAborted()
-  const contextLength = Math.min(description.contextLength, others.contextLength ?? description.contextLength)
-  // Reject a prompt with too many bytes before it is copied to the other thread.
-  const bounded = withinBytes(prompt, maxPromptBytes(description.longestToken, contextLength), contextLength)
-  const planned = {
-    prompt: bounded,
-    stop: others.stop,
-    ...(format === undefined ? {} : {format}),
-    ...(tools === undefined ? {} : {tools}),
-    ...(thinking === undefined ? {} : {thinking}),
-  }
+  const stop = stopOf(ended, signal)
+  const {planned, others, contextLength} = plannedOf(request, description)
   const {tokens, layout, ...prepared} = await encoder.plan(planned, contextLength, stop)
-  const request: TokenRequest = {...others, ...prepared}
+  const tokenRequest: TokenRequest = {...others, ...prepared}
   const {port1: port, port2} = new MessageChannel()
   const queue = new EventQueue<GenerateEvent>(stop)
   port.on('message', (answer: WorkerAnswer) => {
     if (answer.type === 'failed') queue.fail(SvcError.fromRecord(answer.error))
     else queue.push(answer)
   })
-  worker.postMessage({type: 'generate', prompt: tokens, request, port: port2} satisfies WorkerRequest, [port2])
+  worker.postMessage({type: 'generate', prompt: tokens, request: tokenRequest, port: port2} satisfies WorkerRequest, [
+    port2,
+  ])
   try {
     yield* readEvents(queue, layout)
   } finally {
     port.postMessage('cancel')
     port.close()
   }
+}
+
+/** Aborts with the engine or the request. @throws the reason if it is aborted */
+function stopOf(ended: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
+  const stop = signal === undefined ? ended : AbortSignal.any([signal, ended])
+  stop.throwIfAborted()
+  return stop
+}
+
+/** The parts of a request for the thread of prompts, and the others. @throws prompt_too_long */
+function plannedOf(
+  {prompt, format, tools, thinking, ...others}: GenerateRequest,
+  {longestToken, contextLength: maxContext}: ModelDescription,
+) {
+  const contextLength = Math.min(maxContext, others.contextLength ?? maxContext)
+  const planned: PlannedRequest = {
+    // Reject a prompt with too many bytes before it is copied to the other thread.
+    prompt: withinBytes(prompt, maxPromptBytes(longestToken, contextLength), contextLength),
+    stop: others.stop,
+    ...(format === undefined ? {} : {format}),
+    ...(tools === undefined ? {} : {tools}),
+    ...(thinking === undefined ? {} : {thinking}),
+  }
+  return {planned, others, contextLength}
 }
 
 /**

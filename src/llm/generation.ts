@@ -197,8 +197,10 @@ export class Generation {
     const rest = this.#emit(this.#output.end(endToken), true)
     this.#finishReason = this.#output.stopped ? this.#reasonOfStop() : reason
     const now = performance.now()
+    const {stopString} = this.#output
     const summary: GenerateSummary = {
       finishReason: this.#finishReason,
+      ...(stopString === undefined ? {} : {stopString}),
       promptTokens: this.#promptTokens,
       cachedTokens: this.#cachedTokens,
       completionTokens: this.completionTokens,
@@ -225,7 +227,8 @@ export class Generation {
   #emitPrompt(): GenerateEvent[] {
     if (this.#echo === undefined) return []
     const text = this.#echo === true ? this.#tokenizer.decode(this.tokens) : this.#echo
-    return [{type: 'prompt', text, ...(this.scoresPrompt ? {logprobs: this.#promptLogprobs} : {})}]
+    const counts = {promptTokens: this.#promptTokens, cachedTokens: this.#cachedTokens}
+    return [{type: 'prompt', text, ...counts, ...(this.scoresPrompt ? {logprobs: this.#promptLogprobs} : {})}]
   }
 
   #emit(text: string, last = false): GenerateEvent[] {

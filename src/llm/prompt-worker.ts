@@ -20,10 +20,14 @@ export interface PromptThreadStart {
 /** Message to the worker. */
 export interface PromptQuestion {
   request: PlannedRequest
+  /** Whether only the tokens of the prompt are counted. */
+  counts: boolean
   contextLength: number
   /** One Int32; the caller sets it to 1 to cancel the request. */
   cancelled: SharedArrayBuffer
 }
+
+export type PromptAnswer = ReplyPlan | {count: number}
 
 const {model, options, log} = workerData as PromptThreadStart
 if (parentPort === null) throw new Error('prompt-worker.js runs in a worker thread.')
@@ -35,14 +39,15 @@ let isLogged = false
 async function answer(
   planner: ReplyPlanner,
   hasTemplate: boolean,
-  {id, request, contextLength, cancelled}: PromptQuestion & {id: number},
-): Promise<ThreadAnswer<ReplyPlan>> {
+  {id, request, counts, contextLength, cancelled}: PromptQuestion & {id: number},
+): Promise<ThreadAnswer<PromptAnswer>> {
   const flag = new Int32Array(cancelled)
   const check = () => {
     if (Atomics.load(flag, 0) !== 0) throw new SvcError('interrupted', {})
   }
   try {
     check()
+    if (counts) return {id, count: planner.count(request, contextLength, check)}
     const plan = await planner.plan(request, contextLength, check)
     if (request.prompt.kind === 'chat' && !hasTemplate && options.chatTemplate !== 'none' && !isLogged) {
       logger('llm').warn('The model has no chat template; messages are joined without role markers.')

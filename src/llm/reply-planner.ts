@@ -41,6 +41,11 @@ export class ReplyPlanner {
     this.#grammars = grammars
   }
 
+  /** Number of tokens of a prompt. @throws what `encodePrompt` throws */
+  count(request: PlannedRequest, contextLength: number, check?: () => void): number {
+    return encodePrompt({...this.#model, contextLength}, request.prompt, check, request).length
+  }
+
   /**
    * @param check called regularly; its exception aborts the encoding
    * @throws what `encodePrompt` and `replyGrammar` throw

@@ -53,7 +53,7 @@ export interface GenerateRequest {
   /** Return the log-probability of each token and of this many alternatives; default: none. */
   topLogprobs?: number
   /**
-   * Emit a first event for the prompt, with this text, or decoded from its tokens if true. With `topLogprobs`, the event
+   * Emit a first event for the prompt, with its counts and this text, or decoded from its tokens if true. With `topLogprobs`, the event
    * has the log-probabilities of the prompt's tokens, and those of the reply include the end token.
    */
   echo?: string | true
@@ -89,13 +89,18 @@ export interface PromptToken extends Omit<ScoredToken, 'logprob'> {
   top: ScoredToken[] | null
 }
 
-/** Outcome of a request. Durations are in ms. */
-export interface GenerateSummary {
-  /** `length`: the reply has been truncated; with a format, also by a stop string. `tool_calls`: it ends with calls. */
-  finishReason: 'stop' | 'length' | 'tool_calls'
+export interface PromptCounts {
   promptTokens: number
   /** Tokens of the prompt that were not computed, because they begin an earlier prompt. */
   cachedTokens: number
+}
+
+/** Outcome of a request. Durations are in ms. */
+export interface GenerateSummary extends PromptCounts {
+  /** `length`: the reply has been truncated; with a format, also by a stop string. `tool_calls`: it ends with calls. */
+  finishReason: 'stop' | 'length' | 'tool_calls'
+  /** The stop string that ended the reply, if one did. */
+  stopString?: string
   completionTokens: number
   /** Tokens of the reply with what the model thought, its tags included; absent if its model does not think. */
   reasoningTokens?: number
@@ -115,7 +120,7 @@ export interface GenerateSummary {
  * texts join to a JSON text that is complete after the last.
  */
 export type GenerateEvent =
-  | {type: 'prompt'; text: string; logprobs?: PromptToken[]}
+  | ({type: 'prompt'; text: string; logprobs?: PromptToken[]} & PromptCounts)
   | {type: 'thinking'; text: string}
   | {type: 'text'; text: string; tokens: number; logprobs?: TokenLogprob[]}
   | {type: 'call'; index: number; id: string; name: string}

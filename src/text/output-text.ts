@@ -36,6 +36,11 @@ export class OutputText {
     return this.#stopped
   }
 
+  /** The stop string that has been reached. */
+  get stopString(): string | undefined {
+    return this.#stops.found
+  }
+
   /** Where the text of the next token begins, in characters that include the names of special tokens. */
   get length(): number {
     return this.#stops.length

@@ -15,6 +15,7 @@ export class StopMatcher {
   /** Parts of the held text that are names. */
   #names: {from: number; to: number}[] = []
   #released = 0
+  #found: string | undefined
 
   constructor(stops: readonly string[]) {
     this.#stops = stops.filter((stop) => stop !== '')
@@ -30,13 +31,20 @@ export class StopMatcher {
     return this.#released + this.#held.length
   }
 
+  /** The stop string that was found first. */
+  get found(): string | undefined {
+    return this.#found
+  }
+
   /** @param isName whether the piece is the name of a special token */
   push(piece: string, isName = false): StopStep {
     if (isName) this.#names.push({from: this.#held.length, to: this.#held.length + piece.length})
     this.#held += piece
-    const found = this.#stops.map((stop) => this.#held.indexOf(stop)).filter((at) => at !== -1)
-    if (found.length > 0) {
-      const at = Math.min(...found)
+    const places = this.#stops.map((stop) => ({stop, at: this.#held.indexOf(stop)})).filter(({at}) => at !== -1)
+    const [first] = places.sort((a, b) => a.at - b.at)
+    if (first !== undefined) {
+      const {stop, at} = first
+      this.#found = stop
       const within = this.#names.find(({from, to}) => from < at && at < to)
       const text = this.#release(within?.from ?? at)
       this.#held = ''
