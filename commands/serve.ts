@@ -37,7 +37,7 @@ import type {ModelDefaults, PullProgress} from '../src/weights/index.js'
 const drainMs = 5000
 
 export default class Serve extends SpeechCommand<typeof Serve> {
-  static override summary = 'Serve a model to Ollama and OpenAI clients.'
+  static override summary = 'Serve a model to Ollama, OpenAI and Anthropic clients.'
   static override description =
     `A run directory contains an adapter and its manifest; its base model is in the same directory or at the path in the
 manifest. A model directory contains a complete model, and so does a GGUF file. No export or conversion is needed. Without --model, the only model

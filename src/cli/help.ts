@@ -48,7 +48,7 @@ const summaries: Readonly<Record<string, string>> = {
 /** First commands, printed by `svc` without arguments. */
 const firstCommands = [
   ['transcribe FILE', 'Transcribe an audio file to text.'],
-  ['serve', 'Serve a model to Ollama and OpenAI clients.'],
+  ['serve', 'Serve a model over HTTP.'],
   ['db serve FILE.svc', 'Serve a data language program over HTTP.'],
   ['orch submit DESCRIPTION', 'Submit a task to the queue of this workspace.'],
   ['--help', 'List all commands.'],

@@ -10,6 +10,7 @@ export {excerpt} from './excerpt.js'
 export {literalPattern} from './literal-pattern.js'
 
 export {
+  asAnthropicError,
   asAudioError,
   asCliError,
   asDatabaseError,

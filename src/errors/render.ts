@@ -30,6 +30,29 @@ export const asOpenAiError = (error: SvcError) => ({
   },
 })
 
+const anthropicTypes: Partial<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+}
+
+/** `/v1/messages` of the inference server, in the format of Anthropic. */
+export const asAnthropicError = (error: SvcError, requestId?: string) => ({
+  type: 'error',
+  error: {
+    type: anthropicTypes[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error'),
+    // Agents compact a conversation when they read these words.
+    message: error.code === 'prompt_too_long' ? `prompt is too long: ${error.message}` : error.message,
+  },
+  ...(requestId === undefined ? {} : {request_id: requestId}),
+})
+
 const titles: Record<number, string> = {
   400: 'Bad Request',
   401: 'Unauthorized',

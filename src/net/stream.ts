@@ -26,6 +26,21 @@ export const sseStream = (reply: FastifyReply): ReplyStream =>
     ': ping\n\n',
   )
 
+/**
+ * Server-sent events whose names are the types of the values. Strings are sent unchanged, without a name.
+ * @param ping keep-alive; default: a comment
+ */
+export const typedEventStream = (reply: FastifyReply, ping = ': ping\n\n'): ReplyStream =>
+  open(
+    reply,
+    'text/event-stream',
+    (value) =>
+      typeof value === 'string'
+        ? `data: ${value}\n\n`
+        : `event: ${(value as {type: string}).type}\ndata: ${JSON.stringify(value)}\n\n`,
+    ping,
+  )
+
 /** Server-sent events with names and ids. Accepts buffers with one or more frames of `sseFrame`. */
 export const eventStream = (reply: FastifyReply): ReplyStream =>
   open(reply, 'text/event-stream', (frames) => frames as Buffer, ': ping\n\n')

@@ -1,19 +1,21 @@
 import {SvcError} from '../errors/index.js'
 import type {GenerateRequest, Ability as ModelAbility} from '../llm/index.js'
-import type {Fields} from './body.js'
 import type {ServedModel} from './served-model.js'
 
 /** What a request may need of a model. */
 export type Ability = Exclude<ModelAbility, 'chat'>
 
-/** The abilities that a request needs, if any. An effort of thinking is ignored by a model that does not think. */
+/**
+ * The abilities that a request needs, if any.
+ * @param thinks whether the model must think. An effort or a budget is ignored by a model that does not.
+ */
 export function abilitiesFor(
-  fields: Fields,
   {prompt, tools}: Pick<GenerateRequest, 'prompt' | 'tools'>,
+  {thinks = false} = {},
 ): {requires?: readonly Ability[]} {
   const requires: Ability[] = []
   if (tools !== undefined) requires.push('tools')
-  if ((fields.get('think') ?? false) !== false) requires.push('thinking')
+  if (thinks) requires.push('thinking')
   if (prompt.kind === 'insertion') requires.push('insert')
   return requires.length === 0 ? {} : {requires}
 }

@@ -50,15 +50,25 @@ export class Admission {
 
   /** See `Engine.generate`. */
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined> {
-    const {engine, adapter, defaults, closing} = this.#admitted
-    const prompt = withDefaults(request.prompt, defaults)
-    const complete = {...request, prompt, ...(adapter === undefined ? {} : {adapter})}
-    return engine.generate(complete, AbortSignal.any([signal, closing]))
+    const {engine, closing} = this.#admitted
+    return engine.generate(this.#completed(request), AbortSignal.any([signal, closing]))
+  }
+
+  /** See `Engine.countTokens`. */
+  countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
+    const {engine, closing} = this.#admitted
+    return engine.countTokens(this.#completed(request), AbortSignal.any([signal, closing]))
   }
 
   release(): void {
     if (this.#isReleased) return
     this.#isReleased = true
     this.#admitted.onRelease()
+  }
+
+  #completed(request: GenerateRequest): GenerateRequest {
+    const {adapter, defaults} = this.#admitted
+    const prompt = withDefaults(request.prompt, defaults)
+    return {...request, prompt, ...(adapter === undefined ? {} : {adapter})}
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The inference server: serves models over the APIs of Ollama and OpenAI. Pure functions translate both to and from
- * the internal request; the routes connect them to the model.
+ * The inference server: serves models over the APIs of Ollama, OpenAI and Anthropic. Each dialect translates its
+ * requests to the internal one, and the events of a reply to its responses; `answer.ts` connects them to the model.
  */
 export type {CatalogOptions} from './adapter-catalog.js'
 export type {DownloadProgress, ModelManagement} from './model-management.js'

@@ -197,11 +197,6 @@ export class ModelHost implements Resident, ModelService {
     }
   }
 
-  /** See `Engine.countTokens`. Loads the model if necessary. */
-  async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
-    return this.#use(undefined, signal, async () => (await this.#open(signal)).countTokens(request, signal))
-  }
-
   /** Unloads the model: immediately if it is idle, else when the last running request ends. */
   async unload(): Promise<void> {
     this.#keepAlive = 0

@@ -5,14 +5,14 @@ import {type Fields, isJsonObject} from './body.js'
 const choiceBounds = {min: 1, max: 10_000, longest: 10_000}
 
 /** A format, and the path of the field that states it, which errors name. */
-type Stated = readonly [field: string, format: ReplyFormat]
+export type StatedFormat = readonly [field: string, format: ReplyFormat]
 
 /**
  * What the reply must match: the field of the API, or an extension that both APIs have: those of vLLM and of llama.cpp.
  * @param own the format in the field of the API
  * @throws bad_request for a wrong type, and if several fields state a format
  */
-export function readFormat(fields: Fields, own: (fields: Fields) => Stated | undefined): {format?: ReplyFormat} {
+export function readFormat(fields: Fields, own: (fields: Fields) => StatedFormat | undefined): {format?: ReplyFormat} {
   const stated = [own(fields), ...readGuided(fields), ...readStructured(fields), ...readLlamaCpp(fields)]
   const [first, second] = stated.filter((each) => each !== undefined)
   if (first === undefined) return {}
@@ -22,7 +22,7 @@ export function readFormat(fields: Fields, own: (fields: Fields) => Stated | und
 }
 
 /** Ollama: `json`, or a schema. An empty text is none. */
-export function readOllamaFormat(fields: Fields): Stated | undefined {
+export function readOllamaFormat(fields: Fields): StatedFormat | undefined {
   const value = fields.get('format')
   if (value === undefined || value === '') return undefined
   if (value === 'json') return ['format', {kind: 'json'}]
@@ -31,7 +31,7 @@ export function readOllamaFormat(fields: Fields): Stated | undefined {
 }
 
 /** OpenAI: `text`, `json_object`, or `json_schema`. As in llama.cpp, `json_object` may have a schema. */
-export function readResponseFormat(fields: Fields): Stated | undefined {
+export function readResponseFormat(fields: Fields): StatedFormat | undefined {
   const format = fields.object('response_format')
   if (format === undefined) return undefined
   const schema = format.schema('schema')
@@ -55,7 +55,7 @@ export function readResponseFormat(fields: Fields): Stated | undefined {
 }
 
 /** vLLM before 0.12. */
-function readGuided(fields: Fields): (Stated | undefined)[] {
+function readGuided(fields: Fields): (StatedFormat | undefined)[] {
   return [
     schemaIn(fields, 'guided_json'),
     textIn(fields, 'guided_regex', (pattern) => ({kind: 'regex', pattern})),
@@ -65,7 +65,7 @@ function readGuided(fields: Fields): (Stated | undefined)[] {
 }
 
 /** vLLM from 0.12 on. */
-function readStructured(fields: Fields): (Stated | undefined)[] {
+function readStructured(fields: Fields): (StatedFormat | undefined)[] {
   const outputs = fields.object('structured_outputs')
   if (outputs === undefined) return []
   return [
@@ -77,7 +77,7 @@ function readStructured(fields: Fields): (Stated | undefined)[] {
   ]
 }
 
-function readLlamaCpp(fields: Fields): (Stated | undefined)[] {
+function readLlamaCpp(fields: Fields): (StatedFormat | undefined)[] {
   return [
     schemaIn(fields, 'json_schema'),
     textIn(fields, 'grammar', (grammar) => ({kind: 'grammar', grammar, syntax: 'gbnf'})),
@@ -85,7 +85,7 @@ function readLlamaCpp(fields: Fields): (Stated | undefined)[] {
 }
 
 /** A schema, also as JSON text. */
-function schemaIn(fields: Fields, name: string): Stated | undefined {
+function schemaIn(fields: Fields, name: string): StatedFormat | undefined {
   const value = fields.get(name)
   const schema = typeof value === 'string' ? parsed(fields, name, value) : fields.schema(name)
   return schema === undefined ? undefined : [fields.param(name), {kind: 'schema', schema}]
@@ -102,12 +102,12 @@ function parsed(fields: Fields, name: string, json: string): unknown {
 }
 
 /** An empty text is none, as in these programs. */
-function textIn(fields: Fields, name: string, format: (text: string) => ReplyFormat): Stated | undefined {
+function textIn(fields: Fields, name: string, format: (text: string) => ReplyFormat): StatedFormat | undefined {
   const text = fields.string(name) ?? ''
   return text === '' ? undefined : [fields.param(name), format(text)]
 }
 
-function choicesIn(fields: Fields, name: string): Stated | undefined {
+function choicesIn(fields: Fields, name: string): StatedFormat | undefined {
   const choices = fields.texts(name, choiceBounds)
   return choices && [fields.param(name), {kind: 'choice', choices}]
 }

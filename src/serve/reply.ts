@@ -29,20 +29,31 @@ export interface CollectedReply {
   thinking?: string
   text: string
   calls?: ToolCallReply[]
+  /** A call whose arguments were truncated. */
+  truncated?: ToolCallReply
   logprobs?: TokenLogprob[]
   summary: GenerateSummary
 }
 
-/** Collects the events of calls. A call that is truncated is left out. */
+/** Collects the events of calls. */
 export class CallCollector {
   #call: ToolCallReply | undefined
+
+  /** The call that is not complete yet. */
+  get pending(): ToolCallReply | undefined {
+    return this.#call
+  }
 
   /** @returns the call that the event completes */
   add(event: Extract<GenerateEvent, {type: 'call' | 'arguments'}>): ToolCallReply | undefined {
     if (event.type === 'call') this.#call = {id: event.id, name: event.name, arguments: ''}
     else if (this.#call !== undefined) {
       this.#call.arguments += event.text
-      if (event.isLast) return this.#call
+      if (event.isLast) {
+        const call = this.#call
+        this.#call = undefined
+        return call
+      }
     }
     return undefined
   }
@@ -78,6 +89,7 @@ export class ReplyCollector {
 
   reply(): CollectedReply {
     if (this.#summary === undefined) throw new Error('The engine ended without a summary.')
-    return {...this.#reply, summary: this.#summary}
+    const truncated = this.#calls.pending
+    return {...this.#reply, ...(truncated === undefined ? {} : {truncated}), summary: this.#summary}
   }
 }

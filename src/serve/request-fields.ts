@@ -3,7 +3,14 @@ import {SvcError} from '../errors/index.js'
 import type {DeclaredFields, Fields} from './body.js'
 
 /** The routes that generate text. */
-export const routes = ['/api/generate', '/api/chat', '/v1/chat/completions', '/v1/completions'] as const
+export const routes = [
+  '/api/generate',
+  '/api/chat',
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/v1/responses',
+  '/v1/messages',
+] as const
 export type Route = (typeof routes)[number]
 
 /** What the server does with a field of a request. A field that is null counts as absent. */
@@ -45,21 +52,23 @@ const limited = (
 const refused = (routes: readonly Route[], paths: string, limits: Omit<Limits, 'values'> = {}) =>
   limited(routes, paths, [], limits)
 
-const [generate, chat, chatCompletions, completions] = routes
+const [generate, chat, chatCompletions, completions, responses, messages] = routes
 const ollama = [generate, chat]
 const openai = [chatCompletions, completions]
+const agents = [responses, messages]
+const v1 = [...openai, ...agents]
 const withTemplate = [generate, chat, chatCompletions]
 const chats = [chat, chatCompletions]
 
 /**
- * Every field of the two APIs, and the common extensions of vLLM, llama.cpp and LM Studio. Requests are validated by this
+ * Every field of the APIs, and the common extensions of vLLM, llama.cpp and LM Studio. Requests are validated by this
  * table, and the readers of requests may only read fields in it. Fields that are not in the table are ignored.
  */
 export const requestFields: readonly FieldRow[] = [
   ...works(routes, 'model stream keep_alive'),
-  ...works(withTemplate, 'chat_template_kwargs'),
+  ...works([...withTemplate, ...agents], 'chat_template_kwargs'),
   ...refused(
-    withTemplate,
+    [...withTemplate, ...agents],
     'chat_template_kwargs.messages chat_template_kwargs.tools chat_template_kwargs.documents ' +
       'chat_template_kwargs.add_generation_prompt chat_template_kwargs.chat_template',
   ),
@@ -69,17 +78,22 @@ export const requestFields: readonly FieldRow[] = [
   ...works([generate], 'prompt system context raw'),
   ...refused([generate], 'messages', {use: 'prompt'}),
   ...works([chat], 'messages truncate'),
-  ...works([chatCompletions], 'messages'),
+  ...works([chatCompletions, messages], 'messages'),
+  ...works([responses], 'input instructions'),
+  ...refused([responses], 'messages', {use: 'input'}),
+  ...works([messages], 'system'),
   ...works([completions], 'prompt echo'),
   ...refused([completions], 'messages', {use: 'prompt'}),
-  ...refused([chat, chatCompletions], 'prompt', {use: 'messages'}),
+  ...refused([chat, chatCompletions, messages], 'prompt', {use: 'messages'}),
+  ...refused([responses], 'prompt', {what: 'stored prompts'}),
   ...limited([chat, chatCompletions, completions], 'system', [''], {use: 'a message with the role system'}),
-  ...limited([chat, chatCompletions, completions], 'raw', [false]),
-  ...limited([chat, chatCompletions, completions], 'context', [[]]),
-  ...limited([chatCompletions], 'echo', [false]),
+  ...limited([responses], 'system', [''], {use: 'instructions'}),
+  ...limited([chat, ...v1], 'raw', [false]),
+  ...limited([chat, ...v1], 'context', [[]]),
+  ...limited([chatCompletions, ...agents], 'echo', [false]),
   ...works([generate, completions], 'suffix'),
   ...limited([chat], 'suffix', [''], {use: '/api/generate'}),
-  ...limited([chatCompletions], 'suffix', [''], {use: '/v1/completions'}),
+  ...limited([chatCompletions, ...agents], 'suffix', [''], {use: '/v1/completions'}),
   ...limited(routes, 'template', [''], {what: 'custom templates'}),
   ...refused(routes, 'chat_template', {what: 'custom templates'}),
   ...limited(routes, 'images', [[]], {what: 'images'}),
@@ -87,7 +101,8 @@ export const requestFields: readonly FieldRow[] = [
   ...works([chatCompletions], 'add_generation_prompt continue_final_message'),
   ...limited([chatCompletions], 'add_special_tokens', [false]),
   ...limited([completions], 'add_special_tokens', [true]),
-  ...refused(openai, 'truncate_prompt_tokens prompt_embeds'),
+  ...refused(v1, 'truncate_prompt_tokens prompt_embeds'),
+  ...works([responses], 'truncation'),
   ...ignored([generate], 'truncate', 'boolean'),
 
   // Messages.
@@ -103,42 +118,88 @@ export const requestFields: readonly FieldRow[] = [
   ...refused([chatCompletions], 'messages[].content[].input_audio messages[].content[].file'),
   ...ignored([chatCompletions], 'messages[].refusal messages[].annotations messages[].content[].cache_control'),
 
+  // Items of a response's input.
+  ...works([responses], 'input[].type input[].role input[].content input[].call_id input[].name input[].arguments'),
+  ...works([responses], 'input[].output input[].summary input[].content[].type input[].content[].text'),
+  ...works([responses], 'input[].content[].refusal input[].output[].type input[].output[].text'),
+  ...works([responses], 'input[].summary[].text'),
+  ...ignored([responses], 'input[].id input[].status input[].phase input[].encrypted_content input[].namespace'),
+  ...ignored([responses], 'input[].caller input[].summary[].type input[].content[].annotations'),
+  ...ignored([responses], 'input[].content[].logprobs'),
+  ...refused([responses], 'input[].content[].image_url input[].output[].image_url', {what: 'images'}),
+  ...refused([responses], 'input[].content[].file_id input[].content[].file_data input[].content[].file_url', {
+    what: 'files',
+  }),
+
+  // Blocks of Anthropic's messages.
+  ...works([messages], 'messages[].role messages[].content messages[].content[].type messages[].content[].text'),
+  ...works([messages], 'messages[].content[].thinking messages[].content[].id messages[].content[].name'),
+  ...works([messages], 'messages[].content[].input messages[].content[].tool_use_id messages[].content[].content'),
+  ...works([messages], 'messages[].content[].is_error messages[].content[].content[].type'),
+  ...works([messages], 'messages[].content[].content[].text system[].type system[].text'),
+  ...ignored([messages], 'messages[].content[].cache_control messages[].content[].content[].cache_control'),
+  ...ignored([messages], 'system[].cache_control system[].citations messages[].content[].citations'),
+  ...ignored([messages], 'messages[].content[].signature messages[].content[].data messages[].content[].caller'),
+  ...refused([messages], 'messages[].content[].source messages[].content[].content[].source', {
+    what: 'images and documents',
+  }),
+
   // Thinking.
   ...works(withTemplate, 'think reasoning_effort'),
   ...limited([completions], 'think', [false], {what: 'thinking'}),
   ...limited([completions], 'reasoning_effort', ['none'], {what: 'thinking'}),
   ...refused(openai, 'reasoning thinking', {use: 'reasoning_effort'}),
+  ...works([responses], 'reasoning reasoning.effort reasoning.summary reasoning.generate_summary'),
+  ...ignored([responses], 'reasoning.context'),
+  ...limited([responses], 'reasoning.mode', ['standard']),
+  ...refused([responses], 'think reasoning_effort thinking', {use: 'reasoning.effort'}),
+  ...works([messages], 'thinking thinking.type thinking.budget_tokens thinking.display'),
+  ...works([messages], 'output_config output_config.effort'),
+  ...refused([messages], 'output_config.task_budget'),
+  ...refused([messages], 'think reasoning reasoning_effort', {use: 'thinking, or output_config.effort'}),
   ...refused(ollama, 'reasoning thinking', {use: 'think'}),
-  ...refused(withTemplate, 'enable_thinking', {use: 'chat_template_kwargs.enable_thinking'}),
-  ...works(chats, 'thinking_budget_tokens thinking_token_budget reasoning_budget'),
+  ...refused([...withTemplate, ...agents], 'enable_thinking', {use: 'chat_template_kwargs.enable_thinking'}),
+  ...works([...chats, responses], 'thinking_budget_tokens thinking_token_budget reasoning_budget'),
+  ...refused([messages], 'thinking_budget_tokens thinking_token_budget reasoning_budget', {
+    use: 'thinking.budget_tokens',
+  }),
   ...refused([completions], 'thinking_budget_tokens thinking_token_budget reasoning_budget', {use: chatCompletions}),
   ...refused([generate], 'thinking_budget_tokens thinking_token_budget reasoning_budget', {use: chat}),
-  ...limited(openai, 'include_reasoning', [true]),
-  ...limited(openai, 'separate_reasoning thinking_forced_open', [false]),
-  ...limited(openai, 'reasoning_format', ['none']),
+  ...limited(v1, 'include_reasoning', [true]),
+  ...limited(v1, 'separate_reasoning thinking_forced_open', [false]),
+  ...limited(v1, 'reasoning_format', ['none']),
 
   // Length and end.
   ...works([chatCompletions], 'max_tokens max_completion_tokens stop'),
   ...works([completions], 'max_tokens stop'),
   ...refused([completions], 'max_completion_tokens', {use: 'max_tokens'}),
   ...refused(openai, 'n_predict num_predict max_output_tokens', {use: 'max_tokens'}),
+  ...works([responses], 'max_output_tokens stop'),
+  ...refused([responses], 'max_tokens max_completion_tokens n_predict num_predict', {use: 'max_output_tokens'}),
+  ...works([messages], 'max_tokens stop_sequences'),
+  ...refused([messages], 'max_completion_tokens n_predict num_predict max_output_tokens max_tokens_to_sample', {
+    use: 'max_tokens',
+  }),
+  ...refused([messages], 'stop', {use: 'stop_sequences'}),
   ...refused(ollama, 'max_tokens max_completion_tokens n_predict num_predict max_output_tokens', {
     use: 'options.num_predict',
   }),
   ...refused(ollama, 'stop', {use: 'options.stop'}),
   ...refused(ollama, 'num_ctx', {use: 'options.num_ctx'}),
-  ...refused(openai, 'num_ctx', {use: 'the flag --num-ctx of the server'}),
-  ...limited(openai, 'options', [{}]),
-  ...limited(openai, 'min_tokens', [0]),
-  ...limited(openai, 'ignore_eos include_stop_str_in_output', [false]),
-  ...limited(openai, 'stop_token_ids bad_words logits_processors', [[]]),
-  ...limited(openai, 't_max_predict_ms', [0, -1]),
+  ...refused(v1, 'num_ctx', {use: 'the flag --num-ctx of the server'}),
+  ...limited(v1, 'options', [{}]),
+  ...limited(v1, 'min_tokens', [0]),
+  ...limited(v1, 'ignore_eos include_stop_str_in_output', [false]),
+  ...limited(v1, 'stop_token_ids bad_words logits_processors', [[]]),
+  ...limited(v1, 't_max_predict_ms', [0, -1]),
 
   // Sampling.
-  ...works(openai, 'temperature top_p top_k min_p seed n presence_penalty frequency_penalty repetition_penalty'),
-  ...works(openai, 'repeat_penalty repeat_last_n logit_bias'),
+  ...works(v1, 'temperature top_p top_k min_p seed presence_penalty frequency_penalty repetition_penalty'),
+  ...works(v1, 'repeat_penalty repeat_last_n logit_bias'),
+  ...works(openai, 'n'),
+  ...limited(agents, 'n', [1]),
   ...works([completions], 'best_of'),
-  ...limited([chatCompletions], 'best_of', [1]),
+  ...limited([chatCompletions, ...agents], 'best_of', [1]),
   ...[
     ...['temperature', 'top_p', 'top_k', 'min_p', 'seed', 'presence_penalty', 'frequency_penalty', 'repeat_penalty'],
     ...['repeat_last_n'],
@@ -146,17 +207,23 @@ export const requestFields: readonly FieldRow[] = [
   ...refused(ollama, 'repetition_penalty', {use: 'options.repeat_penalty'}),
   ...refused(ollama, 'logit_bias'),
   ...limited(ollama, 'n', [1]),
-  ...limited(openai, 'typical_p tfs_z length_penalty n_cmpl', [1]),
-  ...limited(openai, 'mirostat xtc_probability dry_multiplier dynatemp_range top_a min_keep', [0]),
-  ...limited(openai, 'top_n_sigma', [0, -1]),
-  ...limited(openai, 'use_beam_search early_stopping', [false]),
-  ...refused(openai, 'samplers allowed_token_ids'),
-  ...ignored(openai, 'mirostat_tau mirostat_eta xtc_threshold dry_base dry_allowed_length dry_penalty_last_n'),
-  ...ignored(openai, 'dry_sequence_breakers dynatemp_exponent'),
+  ...limited(v1, 'typical_p tfs_z length_penalty n_cmpl', [1]),
+  ...limited(v1, 'mirostat xtc_probability dry_multiplier dynatemp_range top_a min_keep', [0]),
+  ...limited(v1, 'top_n_sigma', [0, -1]),
+  ...limited(v1, 'use_beam_search early_stopping', [false]),
+  ...refused(v1, 'samplers allowed_token_ids'),
+  ...ignored(v1, 'mirostat_tau mirostat_eta xtc_threshold dry_base dry_allowed_length dry_penalty_last_n'),
+  ...ignored(v1, 'dry_sequence_breakers dynatemp_exponent'),
 
   // Structured output and tools.
   ...works(ollama, 'format'),
   ...limited(openai, 'format', [''], {use: 'response_format'}),
+  ...works([responses], 'text text.format text.format.type text.format.schema text.format.strict'),
+  ...works([responses], 'text.format.name text.format.description'),
+  ...ignored([responses], 'text.verbosity'),
+  ...refused([responses], 'format response_format', {use: 'text.format'}),
+  ...works([messages], 'output_config.format output_config.format.type output_config.format.schema'),
+  ...refused([messages], 'format response_format output_format', {use: 'output_config.format'}),
   ...works(openai, 'response_format response_format.type response_format.schema response_format.json_schema'),
   ...works(openai, 'response_format.json_schema.schema response_format.json_schema.strict'),
   ...ignored(openai, 'response_format.json_schema.name response_format.json_schema.description'),
@@ -172,40 +239,69 @@ export const requestFields: readonly FieldRow[] = [
   ...works(chats, 'tool_choice.type tool_choice.function tool_choice.function.name'),
   ...limited([generate], 'tools', [[]], {what: 'tools', use: chat}),
   ...limited([completions], 'tools', [[]], {what: 'tools', use: chatCompletions}),
+  ...works([responses], 'tools tools[].type tools[].name tools[].description tools[].parameters tools[].strict'),
+  ...works([responses], 'tool_choice tool_choice.type tool_choice.name tool_choice.mode tool_choice.tools'),
+  ...works([responses], 'tool_choice.tools[].name parallel_tool_calls'),
+  ...ignored(
+    [responses],
+    'tools[].defer_loading tools[].output_schema tools[].allowed_callers tool_choice.tools[].type',
+  ),
+  ...ignored([responses], 'max_tool_calls'),
+  ...works([messages], 'tools tools[].type tools[].name tools[].description tools[].input_schema tools[].strict'),
+  ...works([messages], 'tool_choice tool_choice.type tool_choice.name tool_choice.disable_parallel_tool_use'),
+  ...ignored([messages], 'tools[].cache_control tools[].defer_loading tools[].eager_input_streaming'),
+  ...ignored([messages], 'tools[].input_examples tools[].allowed_callers'),
+  ...refused([messages], 'parallel_tool_calls', {use: 'tool_choice.disable_parallel_tool_use'}),
+  ...refused([messages], 'mcp_servers', {what: 'MCP servers'}),
   ...limited([generate, completions], 'tool_choice', ['none', 'auto'], {what: 'tools'}),
   ...refused(routes, 'functions', {use: 'tools'}),
   ...refused(routes, 'function_call', {use: 'tool_choice'}),
   ...ignored([generate, completions], 'parallel_tool_calls', 'boolean'),
-  ...refused(openai, 'web_search_options'),
-  ...limited(openai, 'modalities', [['text']], {what: 'other modalities'}),
-  ...refused(openai, 'audio mm_processor_kwargs media_io_kwargs'),
+  ...refused(v1, 'web_search_options'),
+  ...limited(v1, 'modalities', [['text']], {what: 'other modalities'}),
+  ...refused(v1, 'audio mm_processor_kwargs media_io_kwargs'),
 
   // Form of the response.
-  ...works(routes, 'logprobs'),
-  ...works([generate, chat, chatCompletions], 'top_logprobs'),
+  ...works([...ollama, ...openai], 'logprobs'),
+  ...works([...withTemplate, responses], 'top_logprobs'),
+  ...refused([responses], 'logprobs', {use: 'top_logprobs'}),
+  ...refused([messages], 'logprobs top_logprobs'),
+  ...works([responses], 'include'),
   ...refused([completions], 'top_logprobs', {use: 'logprobs'}),
   ...works(openai, 'stream_options stream_options.include_usage'),
-  ...ignored(openai, 'stream_options.include_obfuscation'),
+  ...ignored([...openai, responses], 'stream_options.include_obfuscation'),
   ...limited(openai, 'stream_options.continuous_usage_stats', [false]),
-  ...ignored(ollama, 'stream_options'),
-  ...limited(openai, 'skip_special_tokens detokenize', [true]),
-  ...ignored(openai, 'spaces_between_special_tokens', 'boolean'),
-  ...limited(openai, 'return_tokens_as_token_ids return_token_ids return_tokens return_progress', [false]),
-  ...limited(openai, 'timings_per_token post_sampling_probs', [false]),
-  ...limited(openai, 'n_probs', [0]),
-  ...refused(openai, 'prompt_logprobs response_fields'),
+  ...ignored([...ollama, ...agents], 'stream_options'),
+  ...limited(v1, 'skip_special_tokens detokenize', [true]),
+  ...ignored(v1, 'spaces_between_special_tokens', 'boolean'),
+  ...limited(v1, 'return_tokens_as_token_ids return_token_ids return_tokens return_progress', [false]),
+  ...limited(v1, 'timings_per_token post_sampling_probs', [false]),
+  ...limited(v1, 'n_probs', [0]),
+  ...refused(v1, 'prompt_logprobs response_fields'),
 
   // Operation of the server.
   ...ignored(ollama, 'shift', 'boolean'),
-  ...ignored(routes, 'user metadata'),
-  ...ignored(
-    openai,
-    'store service_tier safety_identifier prompt_cache_key prompt_cache_retention prediction verbosity',
-  ),
-  ...ignored(openai, 'priority request_id cache_salt cache_prompt id_slot n_keep n_discard draft_model'),
-  ...refused(openai, 'ttl', {use: 'keep_alive'}),
-  ...limited(openai, 'lora', [[]]),
-  ...refused(openai, 'kv_transfer_params vllm_xargs'),
+  ...ignored([...ollama, ...openai, messages], 'user metadata'),
+  ...works([responses], 'user metadata safety_identifier prompt_cache_key'),
+  ...ignored([responses], 'store', 'boolean'),
+  ...refused([responses], 'previous_response_id', {what: 'stored responses', use: 'input'}),
+  ...refused([responses], 'conversation', {what: 'stored conversations', use: 'input'}),
+  ...limited([responses], 'background', [false]),
+  ...limited([responses], 'context_management', [[]]),
+  ...refused([responses], 'moderation'),
+  ...ignored(openai, 'store safety_identifier prompt_cache_key'),
+  ...ignored([...openai, responses], 'service_tier prompt_cache_retention prediction verbosity'),
+  ...ignored([responses], 'prompt_cache_options client_metadata'),
+  ...ignored([messages], 'service_tier cache_control inference_geo diagnostics user_profile_id'),
+  ...works([messages], 'context_management context_management.edits'),
+  ...limited([messages], 'context_management.edits[].type', ['clear_thinking_20251015']),
+  ...ignored([messages], 'context_management.edits[].keep'),
+  ...limited([messages], 'speed', ['standard']),
+  ...refused([messages], 'container compaction fallbacks'),
+  ...ignored(v1, 'priority request_id cache_salt cache_prompt id_slot n_keep n_discard draft_model'),
+  ...refused(v1, 'ttl', {use: 'keep_alive'}),
+  ...limited(v1, 'lora', [[]]),
+  ...refused(v1, 'kv_transfer_params vllm_xargs'),
 
   // Options of the Ollama API.
   ...works(ollama, 'options options.temperature options.top_k options.top_p options.min_p options.seed options.stop'),

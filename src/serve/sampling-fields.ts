@@ -1,6 +1,6 @@
-import {defaultSampling, type SamplingOptions} from '../../sampling/index.js'
-import type {Fields} from '../body.js'
-import type {RequestDefaults} from '../defaults.js'
+import {defaultSampling, type SamplingOptions} from '../sampling/index.js'
+import type {Fields} from './body.js'
+import type {RequestDefaults} from './defaults.js'
 
 const penalty = {min: -2, max: 2}
 /** Wide enough for any use, but narrow enough to keep logits finite. */

@@ -1,7 +1,8 @@
-import {asOllamaError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
+import {asAnthropicError, asOllamaError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
 import {createApp, type HttpApp, isExposed, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
 import {guardAccess, holdsKey} from './access.js'
 import {adapterRoutes} from './adapter-routes.js'
+import {anthropicRoutes} from './anthropic/routes.js'
 import type {ServeContext} from './context.js'
 import {ServerMetrics} from './metrics.js'
 import type {ModelManagement} from './model-management.js'
@@ -99,6 +100,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
   ollamaRoutes(app, context)
   openaiRoutes(app, context)
   adapterRoutes(app, context, adminKey)
+  anthropicRoutes(app, context)
 
   const listening = await (async () => {
     await mount?.(app)
@@ -128,4 +130,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
 
 const promptLimit = (maxPromptBytes: number) => Math.min(bodyLimit, maxEscaping * maxPromptBytes + otherFieldsBytes)
 
-const renderer = (path: string): ErrorRenderer => (/^\/v1(\/|$)/.test(path) ? asOpenAiError : asOllamaError)
+function renderer(path: string): ErrorRenderer {
+  if (/^\/v1\/messages(\/|$)/.test(path)) return asAnthropicError
+  return /^\/v1(\/|$)/.test(path) ? asOpenAiError : asOllamaError
+}

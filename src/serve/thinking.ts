@@ -7,32 +7,51 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 const levels = ['low', 'medium', 'high', 'max']
 
+/** What a request states about thinking. */
+export interface StatedThinking {
+  enabled?: boolean | undefined
+  effort?: string | undefined
+  /** Maximum tokens. */
+  budget?: number | undefined
+  /** Of the chat template; they precede the others. */
+  variables?: Variables | undefined
+}
+
 /** What a request demands of the thinking: the variables of the chat template, and the form of the reply. */
 export interface RequestedThinking {
   /** Part of a prompt. */
   variables: {variables?: Variables}
   thinking: GenerateRequest['thinking']
+  /** Whether a model that does not think must refuse the request. */
+  isRequired: boolean
 }
 
-/**
- * Reads `think` and `reasoning_effort`. Templates that can omit thinking read `enable_thinking` or `thinking`; others ignore
- * them. `chat_template_kwargs` precede the other fields.
- * @throws bad_request
- */
-export function readThinking(fields: Fields): RequestedThinking {
-  const think = readThink(fields)
-  const effort = readEffort(fields) ?? (typeof think === 'string' ? think : undefined)
-  const enabled = think === undefined ? (effort === undefined ? undefined : effort !== 'none') : think !== false
-  const budget = readBudget(fields)
-  const variables = {
+/** Templates that can omit thinking read `enable_thinking` or `thinking`; others ignore them. */
+export function requestedThinking({
+  enabled,
+  effort,
+  budget,
+  variables,
+}: StatedThinking): Omit<RequestedThinking, 'isRequired'> {
+  const all = {
     ...(enabled === undefined ? {} : {enable_thinking: enabled, thinking: enabled}),
     ...(effort === undefined ? {} : {reasoning_effort: effort}),
-    ...fields.object('chat_template_kwargs')?.json(),
+    ...variables,
   }
   return {
-    variables: Object.keys(variables).length === 0 ? {} : {variables},
+    variables: Object.keys(all).length === 0 ? {} : {variables: all},
     thinking: enabled === undefined && budget === undefined ? undefined : definedEntries({enabled, budget}),
   }
+}
+
+/** Reads `think`, `reasoning_effort`, `chat_template_kwargs` and a budget. @throws bad_request */
+export function readThinking(fields: Fields): RequestedThinking {
+  const think = readThink(fields)
+  const effort = readEffort(fields, 'reasoning_effort') ?? (typeof think === 'string' ? think : undefined)
+  const enabled = think === undefined ? (effort === undefined ? undefined : effort !== 'none') : think !== false
+  const variables = fields.object('chat_template_kwargs')?.json()
+  const isRequired = (think ?? false) !== false
+  return {...requestedThinking({enabled, effort, budget: readBudget(fields), variables}), isRequired}
 }
 
 /** True, false, or how much to think. */
@@ -44,15 +63,15 @@ function readThink(fields: Fields): boolean | string | undefined {
 }
 
 /** Maximum tokens of the thinking; the names of Anthropic, vLLM and llama.cpp. -1 is no maximum, as in llama.cpp. */
-function readBudget(fields: Fields): number | undefined {
+export function readBudget(fields: Fields): number | undefined {
   const names = ['thinking_budget_tokens', 'thinking_token_budget', 'reasoning_budget']
   const budgets = names.map((name) => fields.integer(name, {min: -1})).filter((budget) => budget !== undefined)
   return budgets[0] === -1 ? undefined : budgets[0]
 }
 
-function readEffort(fields: Fields): string | undefined {
-  const effort = fields.string('reasoning_effort')
-  if (effort !== undefined && !efforts.includes(effort))
-    throw fields.wrong('reasoning_effort', `be one of ${efforts.join(', ')}`)
+/** How much to think. @throws bad_request */
+export function readEffort(fields: Fields, name: string): string | undefined {
+  const effort = fields.string(name)
+  if (effort !== undefined && !efforts.includes(effort)) throw fields.wrong(name, `be one of ${efforts.join(', ')}`)
   return effort
 }

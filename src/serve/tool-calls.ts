@@ -17,7 +17,8 @@ export function readToolCalls(message: Fields): {tool_calls?: ToolCall[]} {
   return calls.length === 0 ? {} : {tool_calls: calls}
 }
 
-function readArguments(called: Fields): ToolCall['function']['arguments'] {
+/** The arguments of a call. @throws bad_request */
+export function readArguments(called: Fields): ToolCall['function']['arguments'] {
   const text = called.get('arguments')
   if (typeof text !== 'string') return called.object('arguments')?.json() ?? {}
   const value = parsed(text)

@@ -8,19 +8,43 @@ const maxTools = 1024
 /** Names are written in chat templates and in tags, so they have no white space and no quotes. */
 const toolName = /^[\w.:/-]{1,128}$/
 
+/** What a request states about tools, in any form. */
+export interface StatedTools {
+  /** The objects that have the name of a tool. */
+  named: readonly Fields[]
+  /** Name of their field with the schema of the arguments. */
+  schema: 'parameters' | 'input_schema'
+  choice: 'none' | ToolUse['choice']
+  /** Whether a reply may have several calls. */
+  parallel: boolean
+}
+
+/** The objects of `tools`. @throws bad_request */
+export const readToolObjects = (fields: Fields): readonly Fields[] => fields.objects('tools', {max: maxTools}) ?? []
+
 /**
  * The tools of a request, in the form of OpenAI and Ollama; undefined if none may be called.
  * @throws bad_request
  */
-export function readTools(fields: Fields): ToolUse | undefined {
-  const tools = (fields.objects('tools', {max: maxTools}) ?? []).map(readTool)
-  const parallel = fields.boolean('parallel_tool_calls') ?? true
+export const readTools = (fields: Fields): ToolUse | undefined =>
+  toolUse(fields, {
+    named: readToolObjects(fields).map(readFunction),
+    schema: 'parameters',
+    parallel: fields.boolean('parallel_tool_calls') ?? true,
+    choice: readChoice(fields),
+  })
+
+/**
+ * The tools that may be called; undefined if there are none.
+ * @throws bad_request
+ */
+export function toolUse(fields: Fields, {named, schema, choice, parallel}: StatedTools): ToolUse | undefined {
+  const tools = named.map((tool) => readTool(tool, schema))
   const names = new Set<string>()
   for (const [i, {name}] of tools.entries()) {
-    if (names.has(name)) throw fields.wrong(`tools[${i}].function.name`, 'differ from those of the other tools')
+    if (names.has(name)) throw (named[i] as Fields).wrong('name', 'differ from those of the other tools')
     names.add(name)
   }
-  const choice = readChoice(fields)
   if (typeof choice === 'object') {
     const tool = tools.find(({name}) => name === choice.name)
     if (tool === undefined) throw fields.wrong('tool_choice', `be the name of a tool, not "${choice.name}"`)
@@ -30,18 +54,22 @@ export function readTools(fields: Fields): ToolUse | undefined {
   return tools.length === 0 || choice === 'none' ? undefined : {tools, choice, parallel}
 }
 
-function readTool(tool: Fields): Tool {
+function readFunction(tool: Fields): Fields {
   if ((tool.string('type') ?? 'function') !== 'function') throw tool.wrong('type', 'be function')
   const called = tool.object('function')
   if (called === undefined) throw tool.wrong('function', 'be present')
-  const name = called.string('name') ?? ''
+  return called
+}
+
+function readTool(tool: Fields, schema: StatedTools['schema']): Tool {
+  const name = tool.string('name') ?? ''
   if (!toolName.test(name))
-    throw called.wrong('name', 'have 1 to 128 letters, digits, underscores, dots, colons, slashes or hyphens')
-  const parameters = called.schema('parameters')
+    throw tool.wrong('name', 'have 1 to 128 letters, digits, underscores, dots, colons, slashes or hyphens')
+  const parameters = tool.schema(schema)
   return {
     name,
-    field: called.param('parameters'),
-    ...definedEntries({description: called.string('description'), parameters, strict: called.boolean('strict')}),
+    field: tool.param(schema),
+    ...definedEntries({description: tool.string('description'), parameters, strict: tool.boolean('strict')}),
   }
 }
 

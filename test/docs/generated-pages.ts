@@ -67,7 +67,10 @@ const outcomeText = (outcome: Outcome | undefined): string => {
   return outcome.values.map((value) => `\`${JSON.stringify(value)}\``).join(', ') || 'refused'
 }
 
-/** One row for all fields whose outcomes are the same. */
+/** Maximum fields of a row, so that it can be read. */
+const maxNames = 20
+
+/** A row for fields whose outcomes are the same. */
 function requestFieldsTable(): string {
   const paths = new Set(requestFields.map(({path}) => path))
   const groups = new Map<string, string[]>()
@@ -77,7 +80,12 @@ function requestFieldsTable(): string {
     const key = cells.join(' | ')
     groups.set(key, [...(groups.get(key) ?? []), `\`${path}\``])
   }
-  const lines = [...groups].map(([cells, names]) => `| ${names.join(', ')} | ${cells} |`)
+  const lines = [...groups].flatMap(([cells, names]) =>
+    Array.from({length: Math.ceil(names.length / maxNames)}, (_, i) => {
+      const some = names.slice(i * maxNames, (i + 1) * maxNames)
+      return `| ${some.join(', ')} | ${cells} |`
+    }),
+  )
   const head = `| Fields | ${routes.map((route) => `\`${route}\``).join(' | ')} |`
   return `${head}\n| --- | ${routes.map(() => '---').join(' | ')} |\n${lines.join('\n')}\n`
 }

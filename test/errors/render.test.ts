@@ -5,6 +5,7 @@ import {describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
 import {errorCatalogue} from '../../src/errors/catalogue.js'
 import {
+  asAnthropicError,
   asAudioError,
   asCliError,
   asDatabaseError,
@@ -235,6 +236,35 @@ describe('an error of /v1/*', () => {
 describe('an error of /api/*', () => {
   it('uses the text of Ollama for an empty body', () => {
     assert.deepEqual(asOllamaError(new SvcError('body_missing', {})), {error: 'missing request body'})
+  })
+})
+
+describe('an error of /v1/messages', () => {
+  const cases: readonly [error: SvcError, status: number, type: string][] = [
+    [new SvcError('bad_request', {reason: 'x'}), 400, 'invalid_request_error'],
+    [new SvcError('unauthorized', {}), 401, 'authentication_error'],
+    [new SvcError('origin_forbidden', {origin: 'x'}), 403, 'permission_error'],
+    [errorOf('model_not_served'), 404, 'not_found_error'],
+    [new SvcError('method_not_allowed', {method: 'GET', path: '/', allowed: ['POST']}), 405, 'invalid_request_error'],
+    [new SvcError('request_timeout', {}), 408, 'timeout_error'],
+    [new SvcError('body_too_large', {limit: 1}), 413, 'request_too_large'],
+    [new SvcError('rate_limited', {limit: 1, within: 'minute'}), 429, 'rate_limit_error'],
+    [new SvcError('internal', {reason: 'x'}), 500, 'api_error'],
+    [new SvcError('overloaded', {reason: 'x'}), 503, 'overloaded_error'],
+  ]
+  for (const [error, status, type] of cases)
+    it(`is ${status} ${type}`, () => {
+      assert.equal(error.status, status)
+      assert.deepEqual(asAnthropicError(error, 'r-7'), {
+        type: 'error',
+        error: {type, message: error.message},
+        request_id: 'r-7',
+      })
+    })
+
+  it('has the words that agents search when the prompt is too long', () => {
+    const {error} = asAnthropicError(new SvcError('prompt_too_long', {length: '9 tokens', context: 8}))
+    assert.match(error.message, /^prompt is too long: /)
   })
 })
 

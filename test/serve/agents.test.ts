@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import {after, before, describe, it} from 'node:test'
+import {createAnthropic} from '@ai-sdk/anthropic'
+import {createOpenAI} from '@ai-sdk/openai'
 import {createOpenAICompatible} from '@ai-sdk/openai-compatible'
+import Anthropic from '@anthropic-ai/sdk'
 import {HumanMessage} from '@langchain/core/messages'
 import {tool as langchainTool} from '@langchain/core/tools'
 import {ChatOpenAI} from '@langchain/openai'
@@ -8,42 +11,9 @@ import {generateText, stepCountIs, streamText, tool} from 'ai'
 import {type Message, Ollama} from 'ollama'
 import OpenAI from 'openai'
 import * as z from 'zod'
-import {tinyLlama, writeRandomModel} from '../bench/random-model.js'
+import {writeAgentModel} from '../support/agent-model.js'
 import {type RunningServer, startServer} from '../support/server.js'
-import {suiteFolder, writeFiles} from '../support/temporary.js'
-import {byteTokenizer} from '../support/tiny-model.js'
-
-/** Each token of the model is followed by the next one: after `<|ask|>` a call and its end, after `<|answer|>` an answer. */
-const tokens = ['<|ask|>', '<tool_call>', '<|answer|>', 'Rain.', '<|end|>', '</tool_call>', '<|end_of_call|>']
-const first = 257
-const idOf = (token: string) => first + tokens.indexOf(token)
-const template = `{% for tool in tools or [] %}{{ tool | tojson }}
-{% endfor %}{% for message in messages %}{{ message.role }}: {{ message.content or '' }}
-{%- for call in message.tool_calls or [] %}<tool_call>
-{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
-</tool_call>{% endfor %}
-{% endfor %}{{ '<|answer|>' if messages[-1].role == 'tool' else '<|ask|>' }}`
-
-function tokenizer(): object {
-  const bytes = byteTokenizer() as {added_tokens: object[]}
-  const added = tokens.map((content, i) => ({
-    id: first + i,
-    content,
-    special: content.includes('|'),
-    normalized: false,
-  }))
-  return {...bytes, added_tokens: [...bytes.added_tokens, ...added]}
-}
-
-const shape = {
-  ...tinyLlama,
-  vocab_size: first + tokens.length,
-  hidden_size: 64,
-  intermediate_size: 64,
-  num_hidden_layers: 1,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-}
+import {suiteFolder} from '../support/temporary.js'
 
 const description = 'Returns the weather of a city'
 const input = z.object({city: z.enum(['Oslo', 'Rome']), days: z.int().min(1).max(9)})
@@ -61,12 +31,7 @@ describe('svc serve for programs that run the tools', () => {
   let baseURL: string
   let asked: unknown[]
   before(async () => {
-    await writeRandomModel(folder, shape, 'F32', {chain: true})
-    await writeFiles(folder, {
-      'tokenizer.json': JSON.stringify(tokenizer()),
-      'generation_config.json': JSON.stringify({eos_token_id: [idOf('<|end|>'), idOf('<|end_of_call|>')]}),
-      'chat_template.jinja': template,
-    })
+    await writeAgentModel(folder)
     server = await startServer(['--model', folder, '--model-name', model, '--temperature', '0'])
     baseURL = `${server.baseUrl}/v1`
   })
@@ -122,35 +87,97 @@ describe('svc serve for programs that run the tools', () => {
       })
   })
 
-  it('finishes a loop with bindTools of LangChain', async () => {
-    const weather = langchainTool(run, {name: 'get_weather', description, schema: input})
-    const chat = new ChatOpenAI({model, apiKey: 'none', configuration: {baseURL}, temperature: 0, maxRetries: 0})
-    const bound = chat.bindTools([weather])
-    await answerOf(async () => {
-      const call = await bound.invoke([new HumanMessage(question.content)])
-      const results = await Promise.all(
-        (call.tool_calls ?? []).map((each) => weather.invoke({...each, type: 'tool_call'})),
-      )
-      const answer = await bound.invoke([new HumanMessage(question.content), call, ...results])
-      return answer.text
-    })
+  it('finishes a loop over responses of the OpenAI client, streamed or not', async () => {
+    const openai = new OpenAI({baseURL, apiKey: 'none', maxRetries: 0})
+    const tools = [{type: 'function' as const, name: 'get_weather', description, parameters, strict: false}]
+    for (const isStreamed of [false, true])
+      await answerOf(async () => {
+        const input: OpenAI.Responses.ResponseInput = [question]
+        for (;;) {
+          const body = {model, input, tools, store: false}
+          const response = isStreamed
+            ? await openai.responses.stream(body).finalResponse()
+            : await openai.responses.create(body)
+          assert.equal(response.status, 'completed')
+          const calls = response.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
+          if (calls.length === 0) return response.output_text
+          for (const call of calls)
+            input.push(call, {
+              type: 'function_call_output',
+              call_id: call.call_id,
+              output: run(JSON.parse(call.arguments)),
+            })
+        }
+      })
   })
 
-  it('finishes generateText and streamText of the AI SDK', async () => {
-    const provider = createOpenAICompatible({name: 'svc', baseURL})
-    const get_weather = tool({description, inputSchema: input, execute: run})
-    const body = {
-      ...{model: provider(model), prompt: question.content, tools: {get_weather}},
-      ...{stopWhen: stepCountIs(4), temperature: 0, maxRetries: 0},
-    }
-    await answerOf(async () => {
-      const {text, steps} = await generateText(body)
-      assert.deepEqual(
-        steps.map(({finishReason}) => finishReason),
-        ['tool-calls', 'stop'],
-      )
-      return text
-    })
-    await answerOf(() => Promise.resolve(streamText(body).text))
+  it('finishes a loop of the Anthropic client, streamed or not', async () => {
+    const anthropic = new Anthropic({baseURL: server.baseUrl, apiKey: 'none', maxRetries: 0})
+    const tools = [{name: 'get_weather', description, input_schema: {...parameters, type: 'object' as const}}]
+    for (const isStreamed of [false, true])
+      await answerOf(async () => {
+        const messages: Anthropic.MessageParam[] = [question]
+        for (;;) {
+          const body = {model, messages, tools, max_tokens: 200}
+          const message = isStreamed
+            ? await anthropic.messages.stream(body).finalMessage()
+            : await anthropic.messages.create(body)
+          const calls = message.content.flatMap((block) => (block.type === 'tool_use' ? [block] : []))
+          assert.equal(message.stop_reason, calls.length === 0 ? 'end_turn' : 'tool_use')
+          if (calls.length === 0)
+            return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+          messages.push({role: 'assistant', content: message.content})
+          messages.push({
+            role: 'user',
+            content: calls.map(({id, input: args}) => ({type: 'tool_result', tool_use_id: id, content: run(args)})),
+          })
+        }
+      })
   })
+
+  for (const useResponsesApi of [false, true])
+    it(`finishes a loop with bindTools of LangChain, ${useResponsesApi ? 'with' : 'without'} responses`, async () => {
+      const weather = langchainTool(run, {name: 'get_weather', description, schema: input})
+      const configuration = {baseURL}
+      const chat = new ChatOpenAI({
+        model,
+        apiKey: 'none',
+        configuration,
+        temperature: 0,
+        maxRetries: 0,
+        useResponsesApi,
+      })
+      const bound = chat.bindTools([weather])
+      await answerOf(async () => {
+        const call = await bound.invoke([new HumanMessage(question.content)])
+        const results = await Promise.all(
+          (call.tool_calls ?? []).map((each) => weather.invoke({...each, type: 'tool_call'})),
+        )
+        const answer = await bound.invoke([new HumanMessage(question.content), call, ...results])
+        return answer.text
+      })
+    })
+
+  const providers = {
+    'chat completions': () => createOpenAICompatible({name: 'svc', baseURL})(model),
+    responses: () => createOpenAI({baseURL, apiKey: 'none'}).responses(model),
+    messages: () => createAnthropic({baseURL, apiKey: 'none'})(model),
+  }
+  for (const [name, provider] of Object.entries(providers))
+    it(`finishes generateText and streamText of the AI SDK with ${name}`, async () => {
+      const get_weather = tool({description, inputSchema: input, execute: run})
+      const body = {
+        ...{model: provider(), prompt: question.content, tools: {get_weather}},
+        ...{stopWhen: stepCountIs(4), temperature: 0, maxRetries: 0, maxOutputTokens: 200},
+      }
+      await answerOf(async () => {
+        const {text, steps} = await generateText(body)
+        assert.deepEqual(
+          steps.map(({finishReason}) => finishReason),
+          ['tool-calls', 'stop'],
+        )
+        return text
+      })
+      await answerOf(() => Promise.resolve(streamText(body).text))
+    })
 })

@@ -6,8 +6,9 @@ import {text} from 'node:stream/consumers'
 import {after, before, describe, it} from 'node:test'
 import {fastify} from 'fastify'
 import {errorCatalogue} from '../../src/errors/catalogue.js'
-import {asOllamaError, asOpenAiError, type ErrorRow, SvcError} from '../../src/errors/index.js'
+import {asAnthropicError, asOllamaError, asOpenAiError, type ErrorRow, SvcError} from '../../src/errors/index.js'
 import {adapterRoutes} from '../../src/serve/adapter-routes.js'
+import {anthropicRoutes} from '../../src/serve/anthropic/routes.js'
 import type {ServeContext} from '../../src/serve/context.js'
 import {version} from '../../src/serve/ollama/model.js'
 import {ollamaRoutes} from '../../src/serve/ollama/routes.js'
@@ -68,7 +69,10 @@ async function askDocumented(
   return answer
 }
 
-const dialectOf = (path: string) => (path.startsWith('/v1/') ? 'OpenAi' : 'Ollama')
+function dialectOf(path: string): string {
+  if (path.startsWith('/v1/messages')) return 'Anthropic'
+  return path.startsWith('/v1/') ? 'OpenAi' : 'Ollama'
+}
 
 describe('the OpenAPI document of the inference server', () => {
   it('describes exactly the routes of the server', async () => {
@@ -81,6 +85,7 @@ describe('the OpenAPI document of the inference server', () => {
     ollamaRoutes(app, {} as ServeContext)
     openaiRoutes(app, {} as ServeContext)
     adapterRoutes(app, {} as ServeContext, undefined)
+    anthropicRoutes(app, {} as ServeContext)
     await app.ready()
     assert.deepEqual(routesOf().sort(), [...served].sort())
   })
@@ -88,7 +93,7 @@ describe('the OpenAPI document of the inference server', () => {
   it('has no dangling references and no unused components', () => {
     const {broken, unused} = contract.looseEnds()
     assert.deepEqual(broken, [])
-    const ofNoOperation = ['Ollama', 'OpenAi'].flatMap((dialect) => [
+    const ofNoOperation = ['Ollama', 'OpenAi', 'Anthropic'].flatMap((dialect) => [
       `#/components/responses/${dialect}RouteUnknown`,
       `#/components/responses/${dialect}MethodNotAllowed`,
     ])
@@ -113,6 +118,12 @@ describe('the OpenAPI document of the inference server', () => {
     ['OpenAiTextPart', '/v1/chat/completions', 'messages[].content[].'],
     ['OpenAiStreamOptions', '/v1/chat/completions', 'stream_options.'],
     ['OpenAiCompletionRequest', '/v1/completions', ''],
+    ['ResponsesRequest', '/v1/responses', ''],
+    ['ResponsesInputItem', '/v1/responses', 'input[].'],
+    ['ResponsesReasoning', '/v1/responses', 'reasoning.'],
+    ['MessagesRequest', '/v1/messages', ''],
+    ['InputMessage', '/v1/messages', 'messages[].'],
+    ['MessagesThinking', '/v1/messages', 'thinking.'],
   ]
   for (const [schema, route, prefix] of objects)
     it(`lists the fields that work, and none that the table of fields lacks: ${schema}`, () => {
@@ -148,6 +159,7 @@ describe('the OpenAPI document of the inference server', () => {
       assert.equal(violations(name, asOllamaError(error)), '')
     for (const name of ['OpenAiChatEvent', 'OpenAiCompletionEvent'])
       assert.equal(violations(name, asOpenAiError(error)), '')
+    assert.equal(violations('MessageEvent', asAnthropicError(error)), '')
     assert.equal(violations('OllamaVersion', version('0.1.0', 'cuda:0')), '')
   })
 
@@ -230,6 +242,49 @@ const answered: readonly [path: string, body: object][] = [
     '/api/chat',
     {messages: user, tools: [tool], tool_choice: {type: 'function', function: {name: 'clock'}}, ...field},
   ]),
+  ...[
+    {},
+    {stream: true},
+    {stream: true, top_logprobs: 1},
+    {include: ['message.output_text.logprobs']},
+    {instructions: 'Be brief.', reasoning: {effort: 'low', summary: 'auto'}, metadata: {a: 'b'}, truncation: 'auto'},
+    {text: {format: {type: 'json_schema', name: 'empty', schema: {type: 'object'}}}},
+    {
+      input: [
+        {role: 'developer', content: 'Be brief.'},
+        {role: 'user', content: [{type: 'input_text', text: 'Hi'}]},
+      ],
+    },
+  ].map((field): [string, object] => ['/v1/responses', {input: 'Hi', max_output_tokens: 3, ...field}]),
+  ...[{}, {stream: true}].map((field): [string, object] => [
+    '/v1/responses',
+    {
+      input: 'Hi',
+      max_output_tokens: 100,
+      tools: [{type: 'function', name: 'clock'}, {type: 'web_search'}],
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+      ...field,
+    },
+  ]),
+  ...[
+    {},
+    {stream: true},
+    {system: [{type: 'text', text: 'Be brief.', cache_control: {type: 'ephemeral'}}], stop_sequences: ['x']},
+    {thinking: {type: 'enabled', budget_tokens: 1024}, output_config: {effort: 'low'}},
+    {context_management: {edits: [{type: 'clear_thinking_20251015', keep: 'all'}]}, top_k: 5},
+  ].map((field): [string, object] => ['/v1/messages', {messages: user, max_tokens: 3, ...field}]),
+  ...[{}, {stream: true}].map((field): [string, object] => [
+    '/v1/messages',
+    {
+      messages: user,
+      max_tokens: 100,
+      tools: [{name: 'clock', input_schema: {type: 'object'}}],
+      tool_choice: {type: 'any'},
+      ...field,
+    },
+  ]),
+  ['/v1/messages/count_tokens', {messages: user}],
   ['/v1/completions', {prompt: 'Hi', max_tokens: 3, response_format: {type: 'json_object'}}],
   ['/v1/completions', {prompt: 'Hi', max_tokens: 3}],
   ['/v1/completions', {prompt: ['Hi'], max_tokens: 3, n: 2, best_of: 2, logprobs: 2, echo: false}],
@@ -332,6 +387,41 @@ const malformed: readonly [path: string, body: object][] = [
   ['/v1/completions', {prompt: 'x', echo: 'yes'}],
   ['/v1/completions', {prompt: 'x', suffix: 5}],
   ['/v1/completions', {prompt: 'x', best_of: 'x'}],
+  ...[
+    {},
+    {input: 5},
+    {input: []},
+    {input: [{type: 'web_search_call'}]},
+    {input: [{role: 'wizard', content: 'x'}]},
+    {input: 'x', instructions: 5},
+    {input: 'x', max_output_tokens: 0},
+    {input: 'x', truncation: 'always'},
+    {input: 'x', reasoning: {effort: 'huge'}},
+    {input: 'x', reasoning: {summary: 'long'}},
+    {input: 'x', tools: 'all'},
+    {input: 'x', tool_choice: 5},
+    {input: 'x', top_logprobs: 21},
+    {input: 'x', metadata: 'y'},
+    {input: 'x', user: 5},
+    {input: 'x', stream: 'yes'},
+  ].map((body): [string, object] => ['/v1/responses', body]),
+  ...[
+    {},
+    {messages: []},
+    {messages: [{role: 'wizard', content: 'x'}]},
+    {messages: [{role: 'user'}]},
+    {messages: user, system: 5},
+    {messages: user, max_tokens: -1},
+    {messages: user, stop_sequences: 5},
+    {messages: user, thinking: {type: 'deep'}},
+    {messages: user, thinking: {type: 'enabled', budget_tokens: 0}},
+    {messages: user, output_config: 'high'},
+    {messages: user, tools: {}},
+    {messages: user, tool_choice: 'auto'},
+    {messages: user, temperature: 3},
+    {messages: user, context_management: []},
+  ].map((body): [string, object] => ['/v1/messages', body]),
+  ['/v1/messages/count_tokens', {messages: []}],
 ]
 
 /** Other error responses. */
@@ -355,6 +445,13 @@ const refused: readonly [status: number, method: string, path: string, asked: As
   [404, 'HEAD', '/v1/models/{id}', {part: 'tinny'}],
   [404, 'POST', '/v1/chat/completions', {body: {model: 'tinny', messages: user}}],
   [404, 'POST', '/v1/completions', {body: {model: 'tinny', prompt: 'x'}}],
+  [400, 'POST', '/v1/responses', {body: {input: 'x', previous_response_id: 'resp_1'}}],
+  [400, 'POST', '/v1/responses', {body: {input: 'x'.repeat(5000)}}],
+  [404, 'POST', '/v1/responses', {body: {model: 'tinny', input: 'x'}}],
+  [400, 'POST', '/v1/messages', {body: {messages: [{role: 'user', content: 'x'.repeat(5000)}]}}],
+  [400, 'POST', '/v1/messages', {body: '{'}],
+  [404, 'POST', '/v1/messages', {body: {model: 'tinny', messages: user}}],
+  [404, 'POST', '/v1/messages/count_tokens', {body: {model: 'tinny', messages: user}}],
 ]
 
 const withBody = operations.filter(({operation}) => operation.requestBody !== undefined)
@@ -364,6 +461,8 @@ const valid: Readonly<Record<string, object>> = {
   '/api/generate': {prompt: 'Hi', stream: false, ...few},
   '/v1/chat/completions': {messages: user, max_tokens: 3},
   '/v1/completions': {prompt: 'Hi', max_tokens: 3},
+  '/v1/responses': {input: 'Hi', max_output_tokens: 3},
+  '/v1/messages': {messages: user, max_tokens: 3},
 }
 
 describe('responses of the inference server match its OpenAPI document', () => {
@@ -461,7 +560,7 @@ describe('responses of the inference server match its OpenAPI document', () => {
   })
 
   it('404 for unknown routes', async () => {
-    for (const path of ['/nothing', '/api/nothing', '/v1/nothing', '/api/responses', '/v1/responses']) {
+    for (const path of ['/nothing', '/api/nothing', '/v1/nothing', '/api/responses', '/v1/messages/nothing']) {
       const answer = await ask(server, 'POST', path)
       assert.equal(answer.status, 404, path)
       contract.assertResponse(`${dialectOf(path)}RouteUnknown`, 'POST', answer)
@@ -524,7 +623,7 @@ describe('responses of the inference server match its OpenAPI document', () => {
     const shard = join(model, 'model-00001-of-00002.safetensors')
     await rm(shard)
     await writeFile(shard, 'damaged')
-    for (const [path, body] of Object.entries(valid))
+    for (const [path, body] of Object.entries({...valid, '/v1/messages/count_tokens': {messages: user}}))
       assert.equal((await askDocumented(server, 'POST', path, {body})).status, 500, path)
   })
 

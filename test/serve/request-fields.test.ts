@@ -19,6 +19,8 @@ const bodies: Readonly<Record<Route, Body>> = {
   '/api/chat': {messages: [user], stream: false, options: {num_predict: 1}},
   '/v1/chat/completions': {messages: [user], max_tokens: 1},
   '/v1/completions': {prompt: 'Hi', max_tokens: 1},
+  '/v1/responses': {input: [user], max_output_tokens: 1},
+  '/v1/messages': {messages: [user], max_tokens: 1},
 }
 
 /** Follows the rules of strict mode, too. */
@@ -109,6 +111,80 @@ const examples: Readonly<Record<string, unknown>> = {
   top_logprobs: 2,
   stream_options: {include_usage: false},
   'stream_options.include_usage': true,
+  'tools /v1/responses': [{type: 'function', name: 'f'}, {type: 'web_search'}],
+  'tools[].name': 'f',
+  'tools[].description': 'Runs',
+  'tools[].parameters': schema,
+  'tools[].strict': true,
+  'tool_choice.name': 'f',
+  'tool_choice.mode': 'auto',
+  'tool_choice.tools': [{type: 'function', name: 'f'}],
+  'tool_choice.tools[].name': 'f',
+  input: 'Hi',
+  instructions: 'Be brief.',
+  truncation: 'auto',
+  reasoning: {effort: 'low'},
+  'reasoning.effort': 'none',
+  'reasoning.summary': 'auto',
+  'reasoning.generate_summary': 'detailed',
+  max_output_tokens: 1,
+  include: ['reasoning.encrypted_content'],
+  user: 'ann',
+  metadata: {a: 'b'},
+  safety_identifier: 'x',
+  prompt_cache_key: 'x',
+  text: {verbosity: 'low'},
+  'text.format': {type: 'text'},
+  'text.format.type': 'json_schema',
+  'text.format.schema': schema,
+  'text.format.strict': true,
+  'text.format.name': 'empty',
+  'text.format.description': 'Nothing',
+  'input[].type': 'message',
+  'input[].role': 'user',
+  'input[].content': 'Hi',
+  'input[].content[].type': 'input_text',
+  'input[].content[].text': 'Hi',
+  'input[].content[].refusal': 'No.',
+  'input[].call_id': 'c',
+  'input[].name': 'f',
+  'input[].arguments': '{"x": 1}',
+  'input[].output': '42',
+  'input[].output[].type': 'input_text',
+  'input[].output[].text': '42',
+  'input[].summary': [{type: 'summary_text', text: 'They greet.'}],
+  'input[].summary[].text': 'They greet.',
+  'system /v1/messages': [{type: 'text', text: 'Be brief.'}],
+  'system[].type': 'text',
+  'system[].text': 'Be brief.',
+  stop_sequences: ['a', 'b'],
+  thinking: {type: 'enabled', budget_tokens: 10},
+  'thinking.type': 'adaptive',
+  'thinking.budget_tokens': 10,
+  'thinking.display': 'omitted',
+  output_config: {effort: 'low'},
+  'output_config.effort': 'high',
+  'output_config.format': {type: 'json_schema', schema},
+  'output_config.format.type': 'json_schema',
+  'output_config.format.schema': schema,
+  context_management: {edits: []},
+  'context_management.edits': [{type: 'clear_thinking_20251015', keep: 'all'}],
+  'tools /v1/messages': [{name: 'f', input_schema: schema}],
+  'tools[].type /v1/messages': 'custom',
+  'tools[].input_schema': schema,
+  'tool_choice /v1/messages': {type: 'auto'},
+  'tool_choice.type /v1/messages': 'tool',
+  'tool_choice.disable_parallel_tool_use': true,
+  'messages[].content /v1/messages': 'Hi',
+  'messages[].content[].thinking': 'They greet.',
+  'messages[].content[].id': 'c',
+  'messages[].content[].name': 'f',
+  'messages[].content[].input': {x: 1},
+  'messages[].content[].tool_use_id': 'c',
+  'messages[].content[].content': '42',
+  'messages[].content[].is_error': false,
+  'messages[].content[].content[].type': 'text',
+  'messages[].content[].content[].text': '42',
   options: {num_predict: 1},
   'options.temperature': 0.5,
   'options.top_k': 5,
@@ -126,24 +202,85 @@ const examples: Readonly<Record<string, unknown>> = {
 
 /** Fields of which a request has only one. */
 const isExclusive = (path: string) =>
-  /^(format|guided_(json|regex|choice|grammar)|json_schema|grammar|structured_outputs(\..*)?)$/.test(path)
+  /^((output_config\.|text\.)?format(\..*)?|guided_(json|regex|choice|grammar)|json_schema|grammar|structured_outputs(\..*)?)$/.test(
+    path,
+  )
 
 /** Valid values of the objects around fields; default: an empty object, or a list of parts of a message. */
 const surroundings: Readonly<Record<string, Body | Body[]>> = {
   tools: [{type: 'function', function: {name: 'f'}}],
+  'tools /v1/responses': [{type: 'function', name: 'f'}],
+  'tools /v1/messages': [{name: 'f', input_schema: schema}],
   tool_choice: {type: 'function', function: {name: 'f'}},
+  'tool_choice /v1/responses': {type: 'function', name: 'f'},
+  'tool_choice /v1/messages': {type: 'tool', name: 'f'},
+  'content /v1/responses': [{type: 'input_text', text: 'Hi'}],
+  edits: [{type: 'clear_thinking_20251015'}],
+  thinking: {type: 'enabled'},
+  'format /v1/responses': {type: 'json_schema', schema},
+  'format /v1/messages': {type: 'json_schema', schema},
 }
 
-/** The body with another field. */
-function withField(body: Body, path: string, value: unknown): Body {
+/** The body of a route with another field. */
+const withField = (route: Route, body: Body, path: string, value: unknown): Body =>
+  withFieldIn(route, {...body, ...contexts[`${path} ${route}`]}, path, value)
+
+function withFieldIn(route: Route, body: Body, path: string, value: unknown): Body {
   const [first = '', ...rest] = path.split('.')
   if (rest.length === 0) return {...body, [path]: value}
   const inner = rest.join('.')
+  const name = first.replace('[]', '')
+  const around = surroundings[`${name} ${route}`] ?? surroundings[name]
   if (!first.endsWith('[]'))
-    return {...body, [first]: withField((body[first] ?? surroundings[first] ?? {}) as Body, inner, value)}
-  const name = first.slice(0, -2)
-  const list = [body[name], surroundings[name]].find(Array.isArray) ?? [{type: 'text', text: 'Hi'}]
-  return {...body, [name]: [withField(list[0] as Body, inner, value)]}
+    return {...body, [first]: withFieldIn(route, (body[first] ?? around ?? {}) as Body, inner, value)}
+  const [item, ...others] = [body[name], around].find(Array.isArray) ?? [{type: 'text', text: 'Hi'}]
+  return {...body, [name]: [withFieldIn(route, item as Body, inner, value), ...others]}
+}
+
+const call = {type: 'function_call', call_id: 'c', name: 'f', arguments: '{}'}
+const output = {type: 'function_call_output', call_id: 'c', output: [{type: 'input_text', text: 'Hi'}]}
+const thought = {type: 'reasoning', summary: [{type: 'summary_text', text: 'They greet.'}]}
+const refusal = {role: 'assistant', content: [{type: 'refusal', refusal: 'No.'}]}
+const allowed = {type: 'allowed_tools', mode: 'auto', tools: [{type: 'function', name: 'f'}]}
+const use = {role: 'assistant', content: [{type: 'tool_use', id: 'c', name: 'f', input: {}}]}
+const result = {role: 'user', content: [{type: 'tool_result', tool_use_id: 'c', content: [{type: 'text', text: 'Hi'}]}]}
+const thinking = {role: 'assistant', content: [{type: 'thinking', thinking: 'They greet.', signature: ''}]}
+
+const fieldsIn = (route: Route, paths: string, context: Body) =>
+  Object.fromEntries(paths.split(' ').map((path) => [`${path} ${route}`, context]))
+
+/** What a field needs around it, if it is not a field of every message or item. */
+const contexts: Readonly<Record<string, Body>> = {
+  ...fieldsIn('/v1/responses', 'input[].call_id input[].name input[].arguments', {input: [call, user]}),
+  ...fieldsIn('/v1/responses', 'input[].output input[].output[].type input[].output[].text', {input: [output, user]}),
+  ...fieldsIn('/v1/responses', 'input[].output[].image_url', {input: [output, user]}),
+  ...fieldsIn('/v1/responses', 'input[].summary input[].summary[].text input[].summary[].type', {
+    input: [thought, user],
+  }),
+  ...fieldsIn('/v1/responses', 'input[].content[].refusal', {input: [refusal, user]}),
+  ...fieldsIn('/v1/responses', 'tool_choice.mode tool_choice.tools tool_choice.tools[].name tool_choice.tools[].type', {
+    tools: [{type: 'function', name: 'f'}],
+    tool_choice: allowed,
+  }),
+  ...fieldsIn('/v1/responses', 'tool_choice.type tool_choice.name', {tools: [{type: 'function', name: 'f'}]}),
+  ...fieldsIn('/v1/messages', 'tool_choice.type tool_choice.name', {tools: [{name: 'f', input_schema: schema}]}),
+  ...fieldsIn('/v1/messages', 'messages[].content[].id messages[].content[].name messages[].content[].input', {
+    messages: [use, user],
+  }),
+  ...fieldsIn('/v1/messages', 'messages[].content[].thinking', {messages: [thinking, user]}),
+  ...fieldsIn('/v1/messages', 'messages[].content[].tool_use_id messages[].content[].content', {
+    messages: [result, user],
+  }),
+  ...fieldsIn('/v1/messages', 'messages[].content[].is_error messages[].content[].content[].type', {
+    messages: [result, user],
+  }),
+  ...fieldsIn('/v1/messages', 'messages[].content[].content[].text messages[].content[].content[].source', {
+    messages: [result, user],
+  }),
+  ...fieldsIn('/v1/messages', 'messages[].content[].content[].cache_control', {messages: [result, user]}),
+  ...fieldsIn('/v1/messages', 'system[].type system[].text system[].cache_control system[].citations', {
+    system: [{type: 'text', text: 'Be brief.'}],
+  }),
 }
 
 /** A value of another type, or one that is not among those of a field. */
@@ -176,25 +313,26 @@ describe('the fields of requests', () => {
         let body = bodies[route]
         for (const {path, outcome} of rows) {
           const isWorking = outcome.kind === 'works'
-          if (isWorking) assert.ok(path in examples, `There is no example for ${path}.`)
+          if (isWorking) assert.notEqual(exampleOf(path), undefined, `There is no example for ${path}.`)
           // A suffix needs a model that can insert text, and no other field of the prompt.
           if ((path === 'raw' || path === 'suffix') && isWorking) continue
-          if (isWorking && isExclusive(path)) continue
+          if ((isWorking && isExclusive(path)) || `${path} ${route}` in contexts) continue
           const probe = isWorking
             ? exampleOf(path)
             : outcome.kind === 'ignored'
               ? {boolean: true, integer: 1}[outcome.type ?? 'integer']
               : outcome.values[round]
-          if (probe !== undefined) body = withField(body, path, probe)
+          if (probe !== undefined) body = withField(route, body, path, probe)
         }
         const {status, text} = await post(route, body)
         assert.equal(status, 200, `${JSON.stringify(body)}: ${text}`)
       }
     })
 
-    it(`${route} accepts each field with a format of the reply`, async () => {
-      for (const {path} of rows.filter(({path, outcome}) => outcome.kind === 'works' && isExclusive(path))) {
-        const {status, text} = await post(route, withField(bodies[route], path, exampleOf(path)))
+    it(`${route} accepts each field with a format of the reply, or of certain items`, async () => {
+      const isAlone = (path: string) => isExclusive(path) || `${path} ${route}` in contexts
+      for (const {path} of rows.filter(({path, outcome}) => outcome.kind === 'works' && isAlone(path))) {
+        const {status, text} = await post(route, withField(route, bodies[route], path, exampleOf(path)))
         assert.equal(status, 200, `${path}: ${text}`)
       }
     })
@@ -204,9 +342,9 @@ describe('the fields of requests', () => {
       for (const {path, outcome} of rows) {
         const value = wrongValue(outcome, exampleOf(path))
         if (value === undefined) continue
-        const {status, text} = await post(route, withField(bodies[route], path, value))
-        const {error} = JSON.parse(text) as {error?: string | {message: string; param: string}}
-        const named = typeof error === 'object' ? error.param : (error ?? '')
+        const {status, text} = await post(route, withField(route, bodies[route], path, value))
+        const {error} = JSON.parse(text) as {error?: string | {message: string; param?: string} | null}
+        const named = typeof error === 'object' ? (error?.param ?? error?.message ?? '') : (error ?? '')
         const name = path.split('.').at(-1)?.replace('[]', '') as string
         if (status !== 400 || !named.includes(name)) accepted.push(`${path}: ${status} ${text}`)
       }

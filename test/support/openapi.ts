@@ -159,12 +159,20 @@ function valuesIn(mediaType: string, body: string): unknown[] {
   const whole = ['text/plain', 'text/html', 'text/vtt', 'application/x-subrip', 'application/octet-stream']
   if (whole.includes(mediaType)) return [body]
   if (/[/+]json$/.test(mediaType)) return [JSON.parse(body)]
-  const [end, opening] = mediaType === 'application/x-ndjson' ? ['\n', ''] : ['\n\n', 'data: ']
+  const isLines = mediaType === 'application/x-ndjson'
+  const end = isLines ? '\n' : '\n\n'
   assert.ok(body.endsWith(end), 'a stream ends with a whole object')
   const pieces = body.slice(0, -end.length).split(end)
-  assert.ok(pieces.every((piece) => piece.startsWith(opening)))
-  const data = pieces.map((piece) => piece.slice(opening.length))
+  const data = isLines ? pieces : pieces.map(dataOf)
   // A stream of typed events ends with one whose type says so.
-  if (opening !== '' && !/"type":"[\w.]+\.done"/.test(data.at(-1) ?? '')) assert.equal(data.pop(), '[DONE]')
+  if (!isLines && !/"type":"([\w.]+\.done|message_stop)"/.test(data.at(-1) ?? '')) assert.equal(data.pop(), '[DONE]')
   return data.map((piece) => JSON.parse(piece))
+}
+
+/** The data of a server-sent event. Its name, if it has one, is the type of the data. */
+function dataOf(piece: string): string {
+  const [, name, data = ''] = /^(?:event: (.+)\n)?data: (.+)$/.exec(piece) ?? []
+  assert.notEqual(data, '', piece)
+  if (name !== undefined) assert.equal(JSON.parse(data).type, name)
+  return data
 }

@@ -4,10 +4,10 @@ import {definedEntries, Fields} from '../body.js'
 import type {EffectiveDevice, ServedModel} from '../served-model.js'
 
 /**
- * The Ollama version that clients see: dotted numbers that determine the API level they expect. From 0.13.3 on they may
- * expect `/v1/responses`.
+ * The Ollama version that clients see: dotted numbers that determine the API level they expect. From 0.13.4 on, Codex expects
+ * `/v1/responses`; from 0.14.0 on, clients expect `/v1/messages`.
  */
-const compatibility = '0.12.0'
+const compatibility = '0.14.0'
 
 /**
  * `GET /api/version`. Clients search the complete body for names of GPU runtimes, so on the CPU none may occur, not even

@@ -77,7 +77,7 @@ function readPrompt(fields: Fields, {variables}: RequestedThinking): Prompt {
 function readCommon(
   fields: Fields,
   prompt: Prompt,
-  {thinking}: RequestedThinking,
+  {thinking, isRequired: thinks}: RequestedThinking,
   defaults: RequestDefaults,
 ): Omit<OllamaRequest, 'load'> {
   const {sampling, maxTokens, stop, numCtx, unknown} = readOptions(fields, defaults)
@@ -95,7 +95,7 @@ function readCommon(
     numCtx,
     unknown: [...fields.unknown, ...unknown],
     request,
-    ...abilitiesFor(fields, request),
+    ...abilitiesFor(request, {thinks}),
   }
 }
 

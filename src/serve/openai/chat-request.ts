@@ -6,11 +6,11 @@ import type {RequestDefaults} from '../defaults.js'
 import type {DialectRequest} from '../dialect.js'
 import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
+import {readMaxTokens, readSampling} from '../sampling-fields.js'
 import {readThinking} from '../thinking.js'
 import {readTools} from '../tools.js'
 import {type Delivery, readDelivery} from './delivery.js'
 import {readMessages} from './messages.js'
-import {readMaxTokens, readSampling} from './sampling.js'
 
 /** A request of `/v1/chat/completions` or `/v1/completions`. */
 export interface OpenAiRequest extends DialectRequest, Delivery {
@@ -26,7 +26,7 @@ export function readChatCompletion(body: unknown, defaults: RequestDefaults): Op
   const fields = Fields.ofBody(body, fieldsOf('/v1/chat/completions'))
   const messages = readMessages(fields)
   requireContinuation(fields, messages)
-  const {variables, thinking} = readThinking(fields)
+  const {variables, thinking, isRequired: thinks} = readThinking(fields)
   const tools = readTools(fields)
   const request: GenerateRequest = {
     prompt: {kind: 'chat', messages, overflow: 'refuse', ...variables},
@@ -36,7 +36,7 @@ export function readChatCompletion(body: unknown, defaults: RequestDefaults): Op
     ...readFormat(fields, readResponseFormat),
     ...definedEntries({topLogprobs: readTopLogprobs(fields), thinking, tools}),
   }
-  return {...readDelivery(fields), requests: [request], ...abilitiesFor(fields, request)}
+  return {...readDelivery(fields), requests: [request], ...abilitiesFor(request, {thinks})}
 }
 
 function readTopLogprobs(fields: Fields): number | undefined {

@@ -5,9 +5,9 @@ import {definedEntries, Fields, stopBounds} from '../body.js'
 import type {RequestDefaults} from '../defaults.js'
 import {readFormat, readResponseFormat} from '../reply-format.js'
 import {fieldsOf} from '../request-fields.js'
+import {readMaxTokens, readSampling} from '../sampling-fields.js'
 import type {OpenAiRequest} from './chat-request.js'
 import {readDelivery} from './delivery.js'
-import {readMaxTokens, readSampling} from './sampling.js'
 
 /** Maximum prompts of a request, and maximum replies to all of them together. */
 const maxPrompts = 128
@@ -46,7 +46,7 @@ export function readCompletion(body: unknown, defaults: RequestDefaults): OpenAi
       ...(echo ? {echo: typeof prompt === 'string' ? prompt : true} : {}),
     }),
   )
-  return {...delivery, requests, ...abilitiesFor(fields, requests[0] as GenerateRequest)}
+  return {...delivery, requests, ...abilitiesFor(requests[0] as GenerateRequest)}
 }
 
 /** With an empty prompt, the model starts a new text. */

@@ -10,3 +10,9 @@ export const modelEntry = (model: ServedModel): ModelEntry => ({
 
 /** `GET /v1/models` */
 export const modelList = (data: readonly ModelEntry[]) => ({object: 'list', data})
+
+/**
+ * `GET /v1/models` of Codex, which requires a catalogue of its own. Without entries, it uses its own description of a model
+ * and its own instructions, which an entry would have to replace.
+ */
+export const codexModelList = (data: readonly ModelEntry[]) => ({...modelList(data), models: []})

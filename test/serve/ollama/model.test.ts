@@ -15,14 +15,14 @@ const details = {
 describe('GET /api/version', () => {
   it('contains no name of a GPU runtime on the CPU', () => {
     const body = JSON.stringify(version('0.1.0', 'cpu'))
-    assert.equal(body, '{"version":"0.12.0","server":"svc","server_version":"0.1.0","runtime":"onnxruntime-cpu"}')
+    assert.equal(body, '{"version":"0.14.0","server":"svc","server_version":"0.1.0","runtime":"onnxruntime-cpu"}')
     assert.doesNotMatch(body, /cuda|rocm|metal/i)
   })
 
   it('reports the GPU', () =>
     assert.equal(
       JSON.stringify(version('0.1.0', 'cuda:0')),
-      '{"version":"0.12.0","server":"svc","server_version":"0.1.0","runtime":"onnxruntime-cuda","cuda":true,"device":"cuda:0"}',
+      '{"version":"0.14.0","server":"svc","server_version":"0.1.0","runtime":"onnxruntime-cuda","cuda":true,"device":"cuda:0"}',
     ))
 })
 
