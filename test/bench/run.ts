@@ -4,6 +4,7 @@ import {ask} from './ask.js'
 import {chat} from './chat.js'
 import {daemonSubmit} from './daemon-submit.js'
 import {delegation} from './delegation.js'
+import {dialects} from './dialects.js'
 import {generation} from './generation.js'
 import {ggufSpeed} from './gguf-speed.js'
 import {guide} from './guide.js'
@@ -62,6 +63,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   'orchestrator-gates': orchestratorGates,
   'daemon-submit': daemonSubmit,
   delegation,
+  dialects,
   workflow: workflows,
   'mesh-heartbeat': meshHeartbeat,
   'mesh-heartbeat-scale': meshHeartbeatScale,

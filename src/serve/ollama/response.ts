@@ -44,7 +44,7 @@ export const chatEnd = (head: ReplyHead, end: ReplyEnd) => ({
 export const generateChunk = (head: ReplyHead, {text, thinking, logprobs}: ReplyText) => ({
   ...stamp(head),
   response: text,
-  ...definedEntries({thinking}),
+  ...(thinking === undefined ? undefined : {thinking}),
   done: false,
   ...logprobsOf(logprobs),
 })
@@ -77,10 +77,12 @@ export const generateLoaded = (head: ReplyHead, reason: 'load' | 'unload') => ({
 })
 
 const stamp = ({model, createdAt}: ReplyHead) => ({model, created_at: createdAt.toISOString()})
+/** Called for each token: conditions cost less than `definedEntries`. */
 const assistant = ({text, thinking, calls}: ReplyText) => ({
   role: 'assistant',
   content: text,
-  ...definedEntries({thinking, tool_calls: calls?.map(toolCall)}),
+  ...(thinking === undefined ? undefined : {thinking}),
+  ...(calls === undefined ? undefined : {tool_calls: calls.map(toolCall)}),
 })
 const toolCall = ({id, name, arguments: text}: ToolCallReply) => ({id, function: {name, arguments: JSON.parse(text)}})
 /** This API has no reason of its own for calls. */
@@ -104,9 +106,11 @@ const measures = ({summary, totalMs, loadMs}: ReplyEnd) => ({
 const scored = ({token, logprob, bytes}: ScoredToken) => ({token, logprob, bytes})
 
 const logprobsOf = (logprobs: readonly TokenLogprob[] | undefined) =>
-  definedEntries({
-    logprobs: logprobs?.map((token) => ({
-      ...scored(token),
-      ...definedEntries({top_logprobs: token.top.length === 0 ? undefined : token.top.map(scored)}),
-    })),
-  })
+  logprobs === undefined
+    ? undefined
+    : {
+        logprobs: logprobs.map((token) => ({
+          ...scored(token),
+          ...definedEntries({top_logprobs: token.top.length === 0 ? undefined : token.top.map(scored)}),
+        })),
+      }
