@@ -4,7 +4,7 @@ import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
 import {clientGone, type ReplyStream, streamEvents} from '../net/index.js'
 import {requireAbilities} from './abilities.js'
 import type {Admission} from './admission.js'
-import {generate, requestedModel, type ServeContext, stateReceipt} from './context.js'
+import {deliverAdmitted, generate, requestedModel, type ServeContext} from './context.js'
 import type {Dialect, DialectRequest} from './dialect.js'
 import {type CollectedReply, logUnknown, ReplyCollector} from './reply.js'
 
@@ -26,12 +26,11 @@ export async function answer<R extends DialectRequest>(
 
   const gone = clientGone(reply)
   const admission = await host.admit(gone, parsed.keepAlive)
-  try {
-    const {fingerprint, loadMs} = admission
-    const info = {model, fingerprint, started, loadMs}
-    const requests = dialect.requestsOf(parsed)
+  const {fingerprint, loadMs} = admission
+  const info = {model, fingerprint, started, loadMs}
+  const requests = dialect.requestsOf(parsed)
+  return deliverAdmitted(reply, admission, requests[0], async () => {
     reply.headers(parsed.headers ?? {})
-    stateReceipt(reply, admission, requests[0])
     const events = replies({context, admission, gone}, requests)
     if (!parsed.stream) return dialect.whole(parsed, info, await collectAll(events, requests.length))
     const writer = dialect.writer(parsed, info, requests.length)
@@ -43,9 +42,7 @@ export async function answer<R extends DialectRequest>(
       request,
     )
     return reply
-  } finally {
-    admission.release()
-  }
+  })
 }
 
 async function collectAll(events: AsyncIterable<Indexed>, count: number): Promise<CollectedReply[]> {

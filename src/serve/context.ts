@@ -27,9 +27,24 @@ export const requestedModel = (body: unknown): string | undefined => Fields.ofBo
 /** Header with the receipt of a reply; of several replies to a request, that of the first. */
 export const receiptHeader = 'x-svc-receipt'
 
-/** Adds the receipt to the headers, which are sent before the reply. */
-export const stateReceipt = (reply: FastifyReply, admission: Admission, request: GenerateRequest): FastifyReply =>
-  reply.header(receiptHeader, String(admission.receiptOf(request)))
+/** Sends the reply to an admitted request with its receipt in the headers, which precede it, and releases the model. */
+export async function deliverAdmitted(
+  reply: FastifyReply,
+  admission: Admission,
+  request: GenerateRequest,
+  deliver: () => Promise<unknown>,
+): Promise<unknown> {
+  try {
+    reply.header(receiptHeader, String(admission.receiptOf(request)))
+    return await deliver()
+  } catch (error) {
+    // An error is not computed from anything.
+    reply.removeHeader(receiptHeader)
+    throw error
+  } finally {
+    admission.release()
+  }
+}
 
 /** Generates with a served model, and records the time to the first token. */
 export async function* generate(

@@ -23,6 +23,8 @@ export class FileDigests {
   readonly #folder: string | undefined
   readonly #now: () => number
   readonly #known = new Map<string, Promise<string>>()
+  /** One file is read at a time. */
+  #reading: Promise<unknown> = Promise.resolve()
 
   /**
    * @param folder that of derived files; undefined: every file is read once, and nothing is kept
@@ -52,10 +54,16 @@ export class FileDigests {
     const digest = kept === undefined ? undefined : await readFile(kept, 'utf8').catch(() => undefined)
     if (digest !== undefined && /^[0-9a-f]{64}$/.test(digest)) return digest
     const isSettled = changedMs + settlingMs < this.#now()
-    const computed = size <= smallBytes ? await sha256Of(file) : await sha256InThread(file)
+    const computed = await this.#read(() => (size <= smallBytes ? sha256Of(file) : sha256InThread(file)))
     // Without a writable cache, the file is read again by the next process.
     if (kept !== undefined && isSettled) await writeFileAtomic(kept, computed).catch(() => undefined)
     return computed
+  }
+
+  #read(work: () => Promise<string>): Promise<string> {
+    const read = this.#reading.then(work)
+    this.#reading = read.catch(() => undefined)
+    return read
   }
 }
 

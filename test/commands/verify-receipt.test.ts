@@ -107,6 +107,20 @@ describe('receipts of svc serve', () => {
     assert.equal(textOf(reply), textOf(alone.reply))
   })
 
+  it('are not of errors, and pages may read them', async () => {
+    const long = {prompt: 'x'.repeat(2000), raw: true, options}
+    for (const stream of [false, true]) {
+      const refused = await fetch(`${server.baseUrl}/api/generate`, {
+        method: 'POST',
+        body: JSON.stringify({...long, stream}),
+      })
+      assert.deepEqual([refused.status, refused.headers.get('x-svc-receipt')], [400, null])
+    }
+    const headers = {origin: 'http://localhost:5000'}
+    const page = await fetch(`${server.baseUrl}/api/version`, {headers})
+    assert.equal(page.headers.get('access-control-expose-headers'), 'x-request-id, x-svc-receipt')
+  })
+
   it('name each part that was changed', async () => {
     const {receipt, request, reply} = await ask(server, '/v1/chat/completions', false, 7)
     const ofModel: [part: string, value: string][] = [

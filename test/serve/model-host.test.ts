@@ -3,6 +3,9 @@ import {rm, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
+import type {GenerateRequest} from '../../src/llm/index.js'
+import {defaultSampling} from '../../src/sampling/index.js'
+import type {Admission} from '../../src/serve/admission.js'
 import {MemoryRoom} from '../../src/serve/memory-room.js'
 import {type HostOptions, ModelHost} from '../../src/serve/model-host.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -69,5 +72,40 @@ describe('ModelHost', () => {
     assert.ok(Number(expiresAt()) > Date.now() + 29 * dayMs)
     await host.load(1)
     await until(() => expiresAt() === undefined, 'the model is unloaded')
+  })
+
+  it('keeps the model and the receipt of an admitted request while another adapter replaces its files', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeTinyModel(folder)
+    await writeFiles(folder, tinyAdapterFiles())
+    const host = await start(folder, 'tiny')
+    test.after(() => host.close(reason))
+    const {signal} = new AbortController()
+    const request: GenerateRequest = {
+      prompt: {kind: 'raw', text: 'Once'},
+      maxTokens: 24,
+      stop: [],
+      sampling: {...defaultSampling, seed: 3},
+    }
+    const tokensOf = async (admission: Admission) => {
+      for await (const event of admission.generate(request, signal)) if (event.type === 'done') return event.tokens
+      throw new Error('There is no summary.')
+    }
+    const before = await host.admit(signal)
+    const [receipt, tokens] = [String(before.receiptOf(request)), await tokensOf(before)]
+    await rm(join(folder, 'candle_qlora_adapter.safetensors'))
+    await writeFiles(folder, tinyAdapterFiles({}, {seed: 10}))
+    const retired = host.retire()
+    const waiting = host.admit(signal)
+    assert.deepEqual([String(before.receiptOf(request)), await tokensOf(before)], [receipt, tokens])
+    before.release()
+    await retired
+    const after = await waiting
+    test.after(() => after.release())
+    const partsOf = (text: string) => text.split(',')
+    const differing = partsOf(String(after.receiptOf(request))).filter((part, i) => part !== partsOf(receipt)[i])
+    assert.equal(differing.length, 1)
+    assert.match(differing[0] ?? '', /^adapter=/)
+    assert.notDeepEqual(await tokensOf(after), tokens)
   })
 })

@@ -1,6 +1,6 @@
 import {packageVersion} from '../../files/index.js'
 import {type Device, largestWeight, runtimeVersion} from '../../onnx/index.js'
-import type {Adapter, RunDirectory} from '../../weights/index.js'
+import {type Adapter, isBlockEntry, type RunDirectory} from '../../weights/index.js'
 import type {Precision} from '../precision.js'
 import type {DecoderSpec} from '../spec.js'
 import {digestOf} from './receipt.js'
@@ -44,7 +44,8 @@ export function sourcesOf(
 ): ModelSources {
   const {tensors, adapter, tokenizer, declarations} = directory
   const {device} = choices
-  const proven = device === 'cpu' ? provenShapeOf(spec, precision, choices) : undefined
+  const isFloat = ![...tensors.values()].some(isBlockEntry)
+  const proven = device === 'cpu' && isFloat ? provenShapeOf(spec, precision, choices) : undefined
   return {
     base: tensorFiles(
       [...tensors.values()].map(({name, file}) => [name, file]),

@@ -20,13 +20,15 @@ type Shape = readonly [number, number, number, number, number, number]
 export interface ProvenShape {
   name: string
   shape: Shape
+  precisions: readonly Precision[]
   /** Ranks of adapters with which it was compared, too. */
   adapterRanks: readonly number[]
 }
 
 export const provenShapes: readonly ProvenShape[] = [
-  {name: 'stories260K', shape: [64, 172, 8, 4, 8, 512], adapterRanks: []},
-  {name: '0.5B', shape: [896, 4864, 14, 2, 64, 151_936], adapterRanks: []},
+  {name: 'stories260K', shape: [64, 172, 8, 4, 8, 512], precisions: ['f32', 'w8'], adapterRanks: []},
+  {name: 'guide', shape: [160, 432, 5, 5, 32, 1536], precisions: ['f32'], adapterRanks: [32]},
+  {name: '0.5B', shape: [896, 4864, 14, 2, 64, 151_936], precisions: ['f32', 'w8', 'w4'], adapterRanks: []},
 ]
 
 /**
@@ -39,7 +41,9 @@ export function provenShapeOf(
   {promptLookup, savesPrefixes}: ComputeChoices,
 ): ProvenShape | undefined {
   if (precision !== 'f32' && (promptLookup || savesPrefixes)) return undefined
-  return provenShapes.find(({shape}) => shapesOf(spec).every((own) => own.every((size, i) => size === shape[i])))
+  const isProven = ({shape, precisions}: ProvenShape) =>
+    precisions.includes(precision) && shapesOf(spec).every((own) => own.every((size, i) => size === shape[i]))
+  return provenShapes.find(isProven)
 }
 
 /** @param proven that of the model, if there is one */

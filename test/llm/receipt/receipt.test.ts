@@ -5,7 +5,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {describeModelFiles, type GenerateRequest, ModelIdentity, Receipt} from '../../../src/llm/index.js'
 import type {LoadOptions} from '../../../src/llm/load-options.js'
 import {defaultSampling} from '../../../src/sampling/index.js'
-import {FileDigests} from '../../../src/weights/index.js'
+import {FileDigests, pruneCache} from '../../../src/weights/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 import {tinyAdapterFiles, tinyModelFiles} from '../../support/tiny-model.js'
 
@@ -171,6 +171,8 @@ describe('FileDigests', () => {
     await utimes(file, 1, 1)
     assert.equal(await again.of(file), first)
     await assert.rejects(again.of(join(folder, 'none')), {code: 'file_not_found'})
+    await pruneCache(cache, {olderThanMs: 0, dryRun: false, now: later()})
+    assert.deepEqual(await readdir(join(cache, 'digests')), [])
   })
 
   it('reads a large file in another thread', async (test) => {
