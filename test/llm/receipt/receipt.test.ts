@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import {cp, readdir, readFile, rename, utimes, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {describeModelFiles, type GenerateRequest, ModelIdentity, Receipt} from '../../../src/llm/index.js'
+import {type GenerateRequest, ModelIdentity, Receipt} from '../../../src/llm/index.js'
 import type {LoadOptions} from '../../../src/llm/load-options.js'
+import {readModelFiles} from '../../../src/llm/model-files.js'
 import {defaultSampling} from '../../../src/sampling/index.js'
 import {FileDigests, pruneCache} from '../../../src/weights/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
@@ -17,7 +18,9 @@ const request: GenerateRequest = {
 }
 
 async function identityOf(folder: string, options: Partial<LoadOptions> = {}, defaults = {}): Promise<ModelIdentity> {
-  const {sources} = await describeModelFiles(folder, {threads: 1, numCtx: 0, ...options})
+  const {
+    description: {sources},
+  } = await readModelFiles(folder, {threads: 1, numCtx: 0, ...options})
   return ModelIdentity.of(sources, defaults, new FileDigests(undefined))
 }
 
