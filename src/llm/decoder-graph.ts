@@ -3,7 +3,16 @@ import {type TensorMap, withParts} from '../weights/index.js'
 import {AdapterBranches} from './adapters/adapter-branches.js'
 import {Initializers} from './initializers.js'
 import {queryFactor, rotaryFrequencies} from './rope.js'
-import type {Activation, AttentionSpec, DecoderSpec, MlpSpec, NormNames, RopeSpec} from './spec.js'
+import type {
+  Activation,
+  AttentionSpec,
+  DecoderSpec,
+  ExpertNames,
+  MlpSpec,
+  NormNames,
+  RopeSpec,
+  RoutingSpec,
+} from './spec.js'
 
 /** A serialised decoder graph with external weights. */
 export interface DecoderGraph {
@@ -122,6 +131,14 @@ const activations: Readonly<Record<Activation, {op: string; attributes?: Attribu
   'gelu-tanh': {op: 'FastGelu'},
 }
 
+const flat = (graph: GraphBuilder): Value => graph.integers(-1)
+
+/** What an expert computes: all positions `[batch, time, n]`, or routed to it, the rows of its own `[rows, n]`. */
+interface Rows {
+  value: Value
+  isRouted: boolean
+}
+
 /** Adds the parts of a layer to a graph. */
 class LayerBuilder {
   readonly #graph: GraphBuilder
@@ -211,14 +228,58 @@ class LayerBuilder {
     return this.#biased(out, biases.includes('o') ? names.o : undefined, hiddenSize)
   }
 
+  feedForward(mlp: MlpSpec, x: Value): Value {
+    const [only] = mlp.experts
+    if (mlp.routing !== undefined) return this.#routed(mlp, mlp.routing, x)
+    return this.#expert(mlp, only as ExpertNames, {value: x, isRouted: false})
+  }
+
   /** down(activation(gate(x)) * up(x)). Source: Shazeer 2020. */
-  feedForward({intermediateSize, activation, names}: MlpSpec, x: Value): Value {
+  #expert({intermediateSize, activation}: MlpSpec, {gate, up, down}: ExpertNames, x: Rows): Value {
     const {hiddenSize} = this.#spec
-    const gate = this.#linear(x, 'gate', names.gate, [intermediateSize, hiddenSize])
-    const up = this.#linear(x, 'up', names.up, [intermediateSize, hiddenSize])
+    const into = (role: 'gate' | 'up', name: string) => this.#part(x, role, name, [intermediateSize, hiddenSize])
     const {op, attributes} = activations[activation]
-    const product = this.#graph.node('Mul', [this.#graph.contrib(op, [gate], attributes), up])
-    return this.#linear(product, 'down', names.down, [hiddenSize, intermediateSize])
+    const product = this.#graph.node('Mul', [this.#graph.contrib(op, [into('gate', gate)], attributes), into('up', up)])
+    return this.#part({...x, value: product}, 'down', down, [hiddenSize, intermediateSize])
+  }
+
+  /** A projection of an expert; those of routed experts have no adapters. */
+  #part({value, isRouted}: Rows, role: string, name: string, shape: readonly [number, number]): Value {
+    return isRouted ? this.#weights.multiply(value, name, shape, 2) : this.#linear(value, role, name, shape)
+  }
+
+  /**
+   * Sum of the results of the experts of each position, times their shares. Each expert computes only the rows of its
+   * positions, and adds them in the order of the experts, so that a row does not depend on the others.
+   * Source: Shazeer et al. 2017; Fedus et al. 2021.
+   */
+  #routed(mlp: MlpSpec, routing: RoutingSpec, x: Value): Value {
+    const graph = this.#graph
+    const {hiddenSize} = this.#spec
+    const rows = graph.node('Reshape', [x, graph.integers(-1, hiddenSize)])
+    const shares = this.#shares(mlp.experts.length, routing, x)
+    let sum = scaled(graph, rows, 0)
+    for (const [i, names] of mlp.experts.entries()) {
+      const share = graph.node('Reshape', [graph.node('Gather', [shares, graph.integers(i)], {axis: 0}), flat(graph)])
+      const own = graph.node('Reshape', [graph.node('NonZero', [share]), flat(graph)])
+      const take = (of: Value) => graph.node('Gather', [of, own], {axis: 0})
+      const result = this.#expert(mlp, names, {value: take(rows), isRouted: true})
+      const added = graph.node('Mul', [result, graph.node('Unsqueeze', [take(share), graph.integers(1)])])
+      sum = graph.node('ScatterND', [sum, graph.node('Unsqueeze', [own, graph.integers(1)]), added], {reduction: 'add'})
+    }
+    return graph.node('Reshape', [sum, graph.node('Shape', [x])])
+  }
+
+  /** Shares of the experts, `[experts, batch * time]`; 0 for those that a position does not use. */
+  #shares(count: number, {router, used, isNormalised}: RoutingSpec, x: Value): Value {
+    const graph = this.#graph
+    const logits = this.#weights.multiply(x, router, [count, this.#spec.hiddenSize])
+    const all = graph.node('Softmax', [logits], {axis: -1})
+    const [values, ids] = graph.pair('TopK', [all, graph.integers(used)], {axis: -1, largest: 1, sorted: 1})
+    const total = () => graph.node('ReduceSum', [values, graph.integers(-1)], {keepdims: 1})
+    const own = isNormalised ? graph.node('Div', [values, total()]) : values
+    const shares = graph.node('ScatterElements', [scaled(graph, all, 0), ids, own], {axis: -1})
+    return graph.node('Transpose', [graph.node('Reshape', [shares, graph.integers(-1, count)])], {perm: [1n, 0n]})
   }
 
   /**

@@ -117,8 +117,13 @@ export async function withQuantised(
   const last = inLayer(precision === 'w4' && downBits === 4 ? nibbles : columns)
   const copies = spec.layers.flatMap(({attention, mlp}) => {
     const {q, k, v, o} = attention.names
-    const {gate, up, down} = mlp.names
-    return [...[q, k, v, o, gate, up].flatMap((name) => copyOf(name, first)), ...copyOf(down, last)]
+    return [
+      ...[q, k, v, o].flatMap((name) => copyOf(name, first)),
+      ...mlp.experts.flatMap(({gate, up, down}) => [
+        ...[gate, up].flatMap((name) => copyOf(name, first)),
+        ...copyOf(down, last),
+      ]),
+    ]
   })
   const {embedding, head} = spec.tensors
   const kind = precision === 'f32' ? 'stored' : 'blocks'

@@ -67,7 +67,26 @@ export type Activation = 'silu' | 'gelu' | 'gelu-tanh'
 export interface MlpSpec {
   intermediateSize: number
   activation: Activation
-  names: NormNames & {gate: string; up: string; down: string}
+  names: NormNames
+  /** Names of the projections of each expert; a plain feed-forward is the only one. */
+  experts: readonly ExpertNames[]
+  /** Undefined: without a choice. */
+  routing: RoutingSpec | undefined
+}
+
+export interface ExpertNames {
+  gate: string
+  up: string
+  down: string
+}
+
+/** The choice of the experts of a position: those with the largest shares, softmax(router(x)). */
+export interface RoutingSpec {
+  router: string
+  /** Number of the experts of a position. */
+  used: number
+  /** Whether the shares of these are divided by their sum. */
+  isNormalised: boolean
 }
 
 /**

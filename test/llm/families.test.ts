@@ -258,6 +258,21 @@ describe('readDecoderSpec', () => {
     assert.throws(() => read({...phi, partial_rotary_factor: 0.7}), {message: /is not a number of pairs/})
   })
 
+  it('reads the experts of Qwen3-MoE', () => {
+    const moe = {
+      ...{model_type: 'qwen3_moe', num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 40},
+      ...{norm_topk_prob: true, router_aux_loss_coef: 0.001, output_router_logits: false, mlp_only_layers: []},
+    }
+    const experts = (changes: object) => read({...moe, ...changes}).layers.map(({mlp}) => mlp.experts.length)
+    assert.deepEqual(experts({}), [4, 4, 4])
+    assert.deepEqual(experts({mlp_only_layers: [0]}), [1, 4, 4])
+    assert.deepEqual(experts({decoder_sparse_step: 2}), [1, 4, 1])
+    const {mlp} = read(moe).layers[1] ?? {}
+    assert.deepEqual(mlp?.routing, {router: 'model.layers.1.mlp.gate.weight', used: 2, isNormalised: true})
+    assert.deepEqual([mlp?.intermediateSize, mlp?.experts[3]?.up], [40, 'model.layers.1.mlp.experts.3.up_proj.weight'])
+    assert.throws(() => read({...moe, mlp_only_layers: [-1]}), {message: /mlp_only_layers must be a list of integers/})
+  })
+
   it('names the nearest family of an unknown one', () => {
     for (const [type, nearest] of [
       ['gemma', 'gemma2'],

@@ -130,7 +130,7 @@ export class ReferenceDecoder {
       if (family === 'olmo2') x.set(this.#norm(x, `${prefix}.self_attn.${name}_norm.weight`))
       for (let start = 0; start < x.length; start += headDim) {
         const head = x.subarray(start, start + headDim)
-        if (family === 'qwen3' || family === 'gemma3_text')
+        if (family.startsWith('qwen3') || family === 'gemma3_text')
           head.set(this.#norm(head, `${prefix}.self_attn.${name}_norm.weight`))
         const turned = head.subarray(0, 2 * frequencies.angles.length)
         if (family !== 'smollm3' || (layer + 1) % 4 !== 0) this.#rope(turned, position, frequencies)
@@ -168,17 +168,38 @@ export class ReferenceDecoder {
   }
 
   #mlp(prefix: string, x: Float32Array): Float32Array {
-    const {intermediateSize, hiddenSize} = this.#model
+    const {intermediateSize, family} = this.#model
+    if (family === 'qwen3_moe' && this.#weights.has(`${prefix}.mlp.gate.weight`)) return this.#experts(prefix, x)
+    return this.#feedForward(`${prefix}.mlp`, intermediateSize, x)
+  }
+
+  #experts(prefix: string, x: Float32Array): Float32Array {
+    const shares = Float64Array.from(this.#linear(`${prefix}.mlp.gate.weight`, x, this.#number('num_experts')))
+    softmax(shares)
+    const order = [...shares.keys()].sort((a, b) => (shares[b] as number) - (shares[a] as number))
+    const used = order.slice(0, this.#number('num_experts_per_tok'))
+    const total = used.reduce((sum, i) => sum + (shares[i] as number), 0)
+    return used
+      .map((i) =>
+        this.#feedForward(`${prefix}.mlp.experts.${i}`, this.#number('moe_intermediate_size'), x).map(
+          (value) => (value * (shares[i] as number)) / total,
+        ),
+      )
+      .reduce((sum, each) => add(sum, each))
+  }
+
+  #feedForward(prefix: string, intermediateSize: number, x: Float32Array): Float32Array {
+    const {hiddenSize} = this.#model
     const half = (name: string, first: number) =>
-      this.#part(`${prefix}.mlp.${name}_proj.weight`, x, intermediateSize, {
-        name: `${prefix}.mlp.gate_up_proj.weight`,
+      this.#part(`${prefix}.${name}_proj.weight`, x, intermediateSize, {
+        name: `${prefix}.gate_up_proj.weight`,
         first,
       })
     const [gate, up] = [half('gate', 0), half('up', intermediateSize)]
     const silu = (value: number) => value / (1 + Math.exp(-value))
     const activation = isGemma(this.#model) ? geluByTanh : silu
     const activated = gate.map((value, i) => activation(value) * (up[i] as number))
-    return this.#linear(`${prefix}.mlp.down_proj.weight`, activated, hiddenSize)
+    return this.#linear(`${prefix}.down_proj.weight`, activated, hiddenSize)
   }
 
   /** Some rows of a product: of a matrix of their own, or of a fused one, from `first` on. */

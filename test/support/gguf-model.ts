@@ -61,6 +61,15 @@ const families: Readonly<Record<string, Written>> = {
     name: 'gemma3',
     keys: {'attention.sliding_window': 'sliding_window', 'attention.sliding_window_pattern': 'sliding_window_pattern'},
   },
+  qwen3_moe: {
+    name: 'qwen3moe',
+    parts: {'mlp.gate.': 'ffn_gate_inp.'},
+    keys: {
+      expert_count: 'num_experts',
+      expert_used_count: 'num_experts_per_tok',
+      expert_feed_forward_length: 'moe_intermediate_size',
+    },
+  },
   smollm3: {alternates: true},
   olmo2: {parts: postNorms},
   granite: {
@@ -88,7 +97,7 @@ const writtenAs = (family: unknown): Written => families[String(family)] ?? {}
 export const ggufName = (name: string, family: unknown): string =>
   Object.entries({...parts, ...writtenAs(family).parts}).reduce(
     (changed, [part, other]) => changed.replace(part, other),
-    name,
+    name.replace(/mlp\.experts\.\d+\.(\w+)_proj/, 'ffn_$1_exps'),
   )
 
 /** A type of tensors and how floats are written in it. */
@@ -206,7 +215,7 @@ export async function ggufOf(
 ): Promise<Buffer> {
   const {tensors, config: file} = await openRunDirectory(folder)
   const config = await readJsonObject(file)
-  const written: (Omit<GgufFileTensor, 'bytes'> & {data: Uint8Array})[] = []
+  const written: WrittenTensor[] = []
   const headDim = Number(config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads))
   for (const [name, entry] of tensors) {
     const {shape} = entry
@@ -228,8 +237,20 @@ export async function ggufOf(
     })
   return ggufFile(
     {...(await metadataOf(folder, config, headDim)), ...metadata},
-    written.filter(({name}) => keep(name)),
+    stacked(written).filter(({name}) => keep(name)),
   )
+}
+
+type WrittenTensor = Omit<GgufFileTensor, 'bytes'> & {data: Uint8Array}
+
+/** Tensors with the same name, which are those of experts, as one. */
+function stacked(tensors: readonly WrittenTensor[]): WrittenTensor[] {
+  return [...new Set(tensors.map(({name}) => name))].map((name) => {
+    const [first, ...others] = tensors.filter((tensor) => tensor.name === name) as [WrittenTensor, ...WrittenTensor[]]
+    if (others.length === 0) return first
+    const all = [first, ...others]
+    return {...first, shape: [all.length, ...first.shape], data: Buffer.concat(all.map(({data}) => data))}
+  })
 }
 
 export async function writeGguf(path: string, folder: string, options: GgufModelOptions): Promise<void> {

@@ -46,6 +46,7 @@ export const peerModels: readonly PeerModel[] = [
         geluTable,
       ],
       [{family: 'smollm3'}, exact],
+      [{family: 'qwen3_moe', tied: false}, exact],
       [{family: 'olmo2', tied: false}, exact],
       [{family: 'granite'}, exact],
       [{family: 'ministral3', ropeScaling: growingQueries}, exact],

@@ -24,6 +24,12 @@ export const tinyFamilies: Readonly<Record<string, Partial<TinyModel>>> = {
   'Mistral with a window of 50': {...single, family: 'mistral', window: 50, seed: 7},
   'Qwen2 with biases': {...single, family: 'qwen2', tied: true, seed: 9},
   'Qwen3 with norms on its heads': {...single, family: 'qwen3', headDim: 32, seed: 11},
+  'Qwen3-MoE with a plain layer': {
+    ...single,
+    family: 'qwen3_moe',
+    config: {mlp_only_layers: [1], decoder_sparse_step: 1, router_aux_loss_coef: 0.001},
+    seed: 12,
+  },
   'Gemma 2 with limits and a window of 30': {...single, family: 'gemma2', tied: true, window: 30, seed: 15},
   'Gemma 3 with two rotary embeddings': {
     ...single,

@@ -6,6 +6,7 @@ export type TinyFamily =
   | 'mistral'
   | 'qwen2'
   | 'qwen3'
+  | 'qwen3_moe'
   | 'gemma2'
   | 'gemma3_text'
   | 'smollm3'
@@ -71,6 +72,7 @@ export const isGemma = ({family}: Pick<TinyModel, 'family'>): boolean => family.
 const familyConfig: Readonly<Partial<Record<TinyFamily, object>>> = {
   gemma2: {query_pre_attn_scalar: 24, attn_logit_softcapping: 2, final_logit_softcapping: 5},
   gemma3_text: {query_pre_attn_scalar: 24, sliding_window_pattern: 2, rope_local_base_freq: 1000},
+  qwen3_moe: {num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 40, norm_topk_prob: true},
   granite: {embedding_multiplier: 3, residual_multiplier: 0.5, logits_scaling: 4, attention_multiplier: 0.1875},
 }
 
@@ -84,7 +86,7 @@ const layerNorms = ({family}: TinyModel): readonly string[] => {
 /** Sizes of the norms of queries and keys. */
 function headNorms({family, heads, kvHeads, headDim}: TinyModel): readonly (readonly ['q' | 'k', number])[] {
   const isWhole = family === 'olmo2'
-  if (!isWhole && family !== 'qwen3' && family !== 'gemma3_text') return []
+  if (!isWhole && !family.startsWith('qwen3') && family !== 'gemma3_text') return []
   return [
     ['q', isWhole ? heads * headDim : headDim],
     ['k', isWhole ? kvHeads * headDim : headDim],
@@ -275,9 +277,21 @@ function tensorShapes(model: TinyModel, isFused = model.family === 'phi3'): Reco
     }
     shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
     for (const name of others) shapes[`${layer}.${name}.weight`] = [hiddenSize]
-    if (isFused) shapes[`${layer}.mlp.gate_up_proj.weight`] = [2 * intermediateSize, hiddenSize]
-    else for (const name of ['gate', 'up']) shapes[`${layer}.mlp.${name}_proj.weight`] = [intermediateSize, hiddenSize]
-    shapes[`${layer}.mlp.down_proj.weight`] = [hiddenSize, intermediateSize]
+    const feedForward = (prefix: string, size: number) => {
+      if (isFused) shapes[`${prefix}.gate_up_proj.weight`] = [2 * size, hiddenSize]
+      else for (const name of ['gate', 'up']) shapes[`${prefix}.${name}_proj.weight`] = [size, hiddenSize]
+      shapes[`${prefix}.down_proj.weight`] = [hiddenSize, size]
+    }
+    const {
+      num_experts: experts = 0,
+      moe_intermediate_size: size = 0,
+      mlp_only_layers: plain = [],
+    } = tinyConfig(model) as {num_experts?: number; moe_intermediate_size?: number; mlp_only_layers?: readonly number[]}
+    if (experts === 0 || plain.includes(i)) feedForward(`${layer}.mlp`, intermediateSize)
+    else {
+      shapes[`${layer}.mlp.gate.weight`] = [experts, hiddenSize]
+      for (let expert = 0; expert < experts; expert++) feedForward(`${layer}.mlp.experts.${expert}`, size)
+    }
   }
   shapes['model.norm.weight'] = [hiddenSize]
   if (!model.tied) shapes['lm_head.weight'] = [vocabSize, hiddenSize]

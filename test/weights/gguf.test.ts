@@ -19,6 +19,7 @@ const specOf = async (path: string) => {
 /** What follows from the sizes in the format of llama.cpp. */
 const impliedConfig: Partial<Record<TinyFamily, object>> = {
   gemma2: {query_pre_attn_scalar: tinyModel.headDim},
+  qwen3_moe: {mlp_only_layers: []},
   gemma3_text: {query_pre_attn_scalar: tinyModel.headDim, rope_local_base_freq: 10_000},
 }
 
@@ -222,7 +223,7 @@ describe('an invalid GGUF file is refused', () => {
     'of another architecture': [
       () => ggufFile({'general.architecture': {text: 'mamba'}}, []),
       'model_family_unknown',
-      /has the model type "mamba", which is not supported; supported types: llama, qwen2, qwen3, gemma2, gemma3, smollm3, olmo2, granite, phi3, mistral3/,
+      /has the model type "mamba", which is not supported; supported types: llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, smollm3, olmo2, granite, phi3, mistral3/,
     ],
     'without an architecture': [() => ggufFile({}, []), 'gguf_invalid', /it has no general\.architecture/],
     'with a type that is not supported': [

@@ -40,9 +40,12 @@ export function siteGroups({hiddenSize, vocabSize, layers, tensors}: DecoderSpec
     add('k', [kvHeads * headDim, hiddenSize], names.k)
     add('v', [kvHeads * headDim, hiddenSize], names.v)
     add('o', [hiddenSize, heads * headDim], names.o)
-    add('gate', [mlp.intermediateSize, hiddenSize], mlp.names.gate)
-    add('up', [mlp.intermediateSize, hiddenSize], mlp.names.up)
-    add('down', [hiddenSize, mlp.intermediateSize], mlp.names.down)
+    // Routed experts have no adapters: each would need memory for every expert.
+    for (const {gate, up, down} of mlp.routing === undefined ? mlp.experts : []) {
+      add('gate', [mlp.intermediateSize, hiddenSize], gate)
+      add('up', [mlp.intermediateSize, hiddenSize], up)
+      add('down', [hiddenSize, mlp.intermediateSize], down)
+    }
   }
   add('head', [vocabSize, hiddenSize], tensors.head, tensors.embedding, 'lm_head.weight')
   return [...groups.values()]
@@ -51,9 +54,9 @@ export function siteGroups({hiddenSize, vocabSize, layers, tensors}: DecoderSpec
 /**
  * Finds the sites that an adapter updates, and checks the shapes of its tensors.
  * @param tensors those of the model
- * @throws adapter_mismatch; tensor_missing if the model does not have or use a weight that it updates
+ * @throws adapter_mismatch; adapter_unsupported for an update of routed experts; tensor_missing if the model does not have or use a weight that it updates
  */
-export function sitesOf(groups: readonly SiteGroup[], {deltas}: Adapter, tensors: TensorMap): SiteDelta[] {
+export function sitesOf(groups: readonly SiteGroup[], {file, deltas}: Adapter, tensors: TensorMap): SiteDelta[] {
   const remaining = new Map(deltas.map((delta) => [delta.target, delta]))
   const found: SiteDelta[] = []
   for (const group of groups)
@@ -67,6 +70,8 @@ export function sitesOf(groups: readonly SiteGroup[], {deltas}: Adapter, tensors
     }
   const [unused] = remaining.values()
   if (unused === undefined) return found
+  if (tensors.has(unused.target) && /\.mlp\.(experts\.\d+\.\w+|gate)\.weight$/.test(unused.target))
+    throw new SvcError('adapter_unsupported', {file, key: 'target_modules', value: unused.target, isKnown: true})
   const files = [...new Set([...tensors.values()].map(({file}) => file))]
   throw new SvcError('tensor_missing', {tensor: unused.target, files})
 }

@@ -202,12 +202,12 @@ export class ConfigReader {
     return value
   }
 
-  /** A list of 0 and 1, or undefined if absent. */
-  bits(key: string): readonly number[] | undefined {
+  /** A list of integers of at least 0, or undefined if absent. */
+  integers(key: string): readonly number[] | undefined {
     const value = this.#take(key)
     if (isAbsent(value)) return undefined
-    if (!Array.isArray(value) || !value.every((each) => each === 0 || each === 1))
-      throw this.#invalid(key, 'a list of 0 and 1')
+    if (!Array.isArray(value) || !value.every((each) => Number.isSafeInteger(each) && each >= 0))
+      throw this.#invalid(key, 'a list of integers of at least 0')
     return value
   }
 

@@ -1,5 +1,14 @@
 import type {FusedMatrix} from '../../weights/index.js'
-import type {Activation, AttentionSpec, DecoderSpec, LayerSpec, NormNames, RopeSpec} from '../spec.js'
+import type {
+  Activation,
+  AttentionSpec,
+  DecoderSpec,
+  ExpertNames,
+  LayerSpec,
+  MlpSpec,
+  NormNames,
+  RopeSpec,
+} from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 import {type Ropes, readRopes} from './rope-config.js'
 
@@ -28,11 +37,21 @@ export interface DecoderTraits {
   activation?: 'hidden_act' | 'hidden_activation'
   /** Where the RMS norms of a layer are: before attention and feed-forward, after them, or both. */
   norms?: keyof typeof normNames
+  experts?: ExpertTraits
   normOffset?: DecoderSpec['normOffset']
   embeddingScale?: number
   residualScale?: number
   logitScale?: number
   logitCap?: number | undefined
+}
+
+/** Experts of the feed-forwards of some layers. */
+export interface ExpertTraits {
+  count: number
+  used: number
+  isNormalised: boolean
+  intermediateSize: number
+  isIn(layer: number): boolean
 }
 
 /** Names of activations in configurations. */
@@ -73,14 +92,14 @@ export function readDecoder(
   const activation = readActivation(config, traits.activation ?? 'hidden_act')
   const contextLength = config.count('max_position_embeddings', 2048)
   const ropes = readRopes(config, {...traits, headDim: sizes.headDim, contextLength})
-  const intermediateSize = config.count('intermediate_size', 4 * hiddenSize)
+  const plain = {intermediateSize: config.count('intermediate_size', 4 * hiddenSize), activation}
   const root = textRoots.find((each) => has(embeddingOf(each))) ?? textRoots[0]
   const embedding = embeddingOf(root)
   const layers = Array.from({length: config.count('num_hidden_layers')}, (_, i): LayerSpec => {
     const names = new LayerNames(`${root}.layers.${i}`, traits.norms ?? 'before')
     return {
       attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)},
-      mlp: {intermediateSize, activation, names: names.mlp()},
+      mlp: {...plain, ...names.mlp(traits.experts?.isIn(i) ? traits.experts : undefined)},
     }
   })
   const tied = config.optionalFlag('tie_word_embeddings') ?? !headNames.some(has)
@@ -136,7 +155,7 @@ function attentionOf(
 
 /** The fused matrices of a layer. */
 function fusedOf({attention: {heads, kvHeads, headDim, names}, mlp}: LayerSpec): FusedMatrix[] {
-  const {gate, up} = mlp.names
+  const [{gate, up}] = mlp.experts as readonly [ExpertNames]
   return [
     {
       name: names.q.replace('q_proj', 'qkv_proj'),
@@ -177,9 +196,23 @@ class LayerNames {
     }
   }
 
-  mlp(): LayerSpec['mlp']['names'] {
-    const name = (part: string) => `${this.#prefix}.mlp.${part}.weight`
-    return {...this.#normNames('mlp'), gate: name('gate_proj'), up: name('up_proj'), down: name('down_proj')}
+  /** @param traits of the experts of this layer, if it has them */
+  mlp(traits: ExpertTraits | undefined): Omit<MlpSpec, 'intermediateSize' | 'activation'> & Partial<MlpSpec> {
+    const names = this.#normNames('mlp')
+    const prefix = `${this.#prefix}.mlp`
+    const expert = (of: string): ExpertNames => ({
+      gate: `${of}.gate_proj.weight`,
+      up: `${of}.up_proj.weight`,
+      down: `${of}.down_proj.weight`,
+    })
+    if (traits === undefined) return {names, experts: [expert(prefix)], routing: undefined}
+    const {count, used, isNormalised, intermediateSize} = traits
+    return {
+      intermediateSize,
+      names,
+      experts: Array.from({length: count}, (_, i) => expert(`${prefix}.experts.${i}`)),
+      routing: {router: `${prefix}.gate.weight`, used: Math.min(used, count), isNormalised},
+    }
   }
 
   #normNames(part: 'attention' | 'mlp'): NormNames {

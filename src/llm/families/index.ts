@@ -9,7 +9,7 @@ import {llama} from './llama.js'
 import {ministral3, mistral} from './mistral.js'
 import {olmo2} from './olmo.js'
 import {phi3} from './phi.js'
-import {qwen2, qwen3} from './qwen.js'
+import {qwen2, qwen3, qwen3Moe} from './qwen.js'
 import {smollm3} from './smollm.js'
 
 export const families: readonly Family[] = [
@@ -18,6 +18,7 @@ export const families: readonly Family[] = [
   ministral3,
   qwen2,
   qwen3,
+  qwen3Moe,
   gemma2,
   gemma3,
   smollm3,

@@ -20,3 +20,30 @@ export const qwen3: Family = {
       window: readWindow(config),
     }),
 }
+
+/**
+ * Qwen3 with experts: in some layers, each position uses a few of many feed-forwards. Source: Yang et al. 2025.
+ */
+export const qwen3Moe: Family = {
+  name: 'Qwen3-MoE',
+  modelTypes: ['qwen3_moe'],
+  defaults: {num_experts: 128, num_experts_per_tok: 8, moe_intermediate_size: 768},
+  read(config, has) {
+    // Used only in training.
+    config.optionalNumber('router_aux_loss_coef')
+    const step = config.count('decoder_sparse_step', 1)
+    const plain = config.integers('mlp_only_layers') ?? []
+    return readDecoder('qwen3_moe', config, has, {
+      biases: config.flag('attention_bias', false) ? ['q', 'k', 'v', 'o'] : [],
+      headNorms: 'head',
+      window: readWindow(config),
+      experts: {
+        count: config.count('num_experts'),
+        used: config.count('num_experts_per_tok'),
+        isNormalised: config.flag('norm_topk_prob', false),
+        intermediateSize: config.count('moe_intermediate_size'),
+        isIn: (layer) => !plain.includes(layer) && (layer + 1) % step === 0,
+      },
+    })
+  },
+}

@@ -16,9 +16,9 @@ export const smollm3: Family = {
     }),
 }
 
-/** `no_rope_layers` has a 1 for each layer with positions; without it, every layer at the end of an interval has none. */
+/** `no_rope_layers` has a 0 for each layer without positions; without it, every layer at the end of an interval has none. */
 function readUnpositioned(config: ConfigReader): (layer: number) => boolean {
   const interval = config.count('no_rope_layer_interval', 4)
-  const listed = config.bits('no_rope_layers')
-  return (layer) => (listed === undefined ? (layer + 1) % interval === 0 : listed[layer] !== 1)
+  const listed = config.integers('no_rope_layers')
+  return (layer) => (listed === undefined ? (layer + 1) % interval === 0 : listed[layer] === 0)
 }

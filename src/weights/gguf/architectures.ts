@@ -6,7 +6,7 @@ export interface Architecture {
   modelType: string
   /** Class of transformers. */
   className: string
-  /** Parts of a layer with other names in transformers than those of Llama. */
+  /** Parts of a layer with other names in transformers than those of Llama; `*` is the number of an expert. */
   parts?: Readonly<Record<string, string>>
   /** Keys of the metadata, without its name, that only it has, and the keys of `config.json` with the same meaning. */
   keys?: Readonly<Record<string, string>>
@@ -43,6 +43,23 @@ const architectures: Readonly<Record<string, Architecture>> = {
   llama: {modelType: 'llama', className: 'LlamaForCausalLM', alternates: true, declaresBiases: true},
   qwen2: {modelType: 'qwen2', className: 'Qwen2ForCausalLM'},
   qwen3: {modelType: 'qwen3', className: 'Qwen3ForCausalLM', declaresBiases: true},
+  qwen3moe: {
+    modelType: 'qwen3_moe',
+    className: 'Qwen3MoeForCausalLM',
+    parts: {
+      ffn_gate_inp: 'mlp.gate',
+      ffn_gate_exps: 'mlp.experts.*.gate_proj',
+      ffn_up_exps: 'mlp.experts.*.up_proj',
+      ffn_down_exps: 'mlp.experts.*.down_proj',
+    },
+    keys: {
+      expert_count: 'num_experts',
+      expert_used_count: 'num_experts_per_tok',
+      expert_feed_forward_length: 'moe_intermediate_size',
+    },
+    declaresBiases: true,
+    implied: () => ({norm_topk_prob: true}),
+  },
   gemma2: {
     modelType: 'gemma2',
     className: 'Gemma2ForCausalLM',

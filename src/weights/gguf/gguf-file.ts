@@ -79,10 +79,10 @@ export async function readGguf(file: string): Promise<GgufModel> {
   }
   const plain = found
     .filter((entry) => ![...divisors.values()].includes(entry))
-    .map((entry) => {
+    .flatMap((entry) => {
       const own = transformersName(entry.name, architecture)
       if (own === undefined) throw ggufUnsupported(entry.file, `the tensor ${entry.name}`)
-      return {...entry, name: own}
+      return own.includes('*') ? expertsOf(entry, own) : [{...entry, name: own}]
     })
   const vocabSize = plain.find(({name}) => name === 'model.embed_tokens.weight')?.shape[0] ?? 0
   const config = configOf(metadata, architecture, {
@@ -155,6 +155,19 @@ function entryOf(file: string, {name, type, shape, offset}: GgufTensor, size: nu
       `the tensor ${name} is in the bytes ${offset} to ${offset + length}, but the file has ${size}; it is not complete`,
     )
   return {name, dtype, shape, file, offset, length}
+}
+
+/** The matrices of experts, which are in one tensor. */
+function expertsOf(entry: TensorEntry, name: string): TensorEntry[] {
+  const [count = 0, ...shape] = entry.shape
+  const length = entry.length / count
+  return Array.from({length: count}, (_, i) => ({
+    ...entry,
+    name: name.replace('*', String(i)),
+    shape,
+    offset: entry.offset + i * length,
+    length,
+  }))
 }
 
 /** @throws gguf_invalid */
