@@ -54,13 +54,13 @@ export class Initializers {
 
   /**
    * x W^T with W `[out, in]` as in the shard, or its quantised copy if there is one.
-   * @param rank number of dimensions of x
+   * @param rank number of dimensions of x; with 2, there may be no row
    * @throws tensor_missing, tensor_shape, tensor_dtype
    */
   multiply(x: Value, name: string, shape: readonly [out: number, input: number], rank: 2 | 3 = 3): Value {
     this.#find(name, shape)
     const columns = this.#tensors.get(`${name}.columns`)
-    if (columns !== undefined) return this.#multiplyColumns(x, columns)
+    if (columns !== undefined) return this.#multiplyColumns(x, columns, rank)
     const blocks = this.#tensors.get(`${name}.blocks`)
     if (blocks !== undefined) return this.#multiplyBlocks(x, blocks, 8, shape, rank)
     const nibbles = this.#tensors.get(`${name}.nibbles`)
@@ -158,8 +158,8 @@ export class Initializers {
     return this.#tensors.get(`${name}_scale`) as TensorEntry
   }
 
-  #multiplyColumns(x: Value, columns: TensorEntry): Value {
-    return this.#products.multiply(x, this.#copy(columns), this.#copy(this.#scaleOf(columns)))
+  #multiplyColumns(x: Value, columns: TensorEntry, rank: 2 | 3): Value {
+    return this.#products.multiply(x, this.#copy(columns), this.#copy(this.#scaleOf(columns)), rank)
   }
 
   /** The integers of 8 bits of a matrix, for products or for 32-bit floats. */
@@ -184,7 +184,8 @@ export class Initializers {
     // An offset is added to each weight of a block, so it is multiplied by the sum of the inputs of the block.
     const count = input / size
     const parts = graph.node('Reshape', [x, graph.integers(...(rank === 2 ? [0] : [0, 0]), count, size)])
-    const sums = graph.node('ReduceSum', [parts, graph.integers(-1)], {keepdims: 0})
+    // Of no rows, the runtime reduces no axis that is counted from the end.
+    const sums = graph.node('ReduceSum', [parts, graph.integers(rank)], {keepdims: 0})
     const added = this.#external(offsets.name, offsets, 'float32', [out, count])
     return graph.node('Add', [product, graph.contrib('FusedMatMul', [sums, added], {transB: 1})])
   }

@@ -23,12 +23,16 @@ export class ByteProducts {
     this.#graph = graph
   }
 
-  /** Rows `[..., n]` as multiples of 1/127 of their largest magnitude; shared by all products with them. */
-  rows(x: Value): ByteRows {
+  /**
+   * Rows `[..., n]` as multiples of 1/127 of their largest magnitude; shared by all products with them.
+   * @param rank number of dimensions of x, needed if there may be no row: the runtime then reduces no axis that is counted
+   *   from the end
+   */
+  rows(x: Value, rank = 0): ByteRows {
     const graph = this.#graph
     let found = this.#rows.get(x)
     if (found === undefined) {
-      const largest = graph.node('ReduceMax', [graph.node('Abs', [x]), graph.integers(-1)])
+      const largest = graph.node('ReduceMax', [graph.node('Abs', [x]), graph.integers(rank - 1)])
       const bounded = graph.node('Max', [largest, graph.number(smallest)])
       const scale = graph.node('Mul', [bounded, graph.number(1 / 127)])
       const shifted = graph.node('Add', [graph.node('Div', [x, scale]), graph.number(zero + 0.5)])
@@ -38,9 +42,9 @@ export class ByteProducts {
     return found
   }
 
-  /** x W for W int8 `[in, out]` with one scale per output `[out]`. */
-  multiply(x: Value, columns: Value, scales: Value): Value {
-    const {bytes, scale} = this.rows(x)
+  /** x W for W int8 `[in, out]` with one scale per output `[out]`; see `rows`. */
+  multiply(x: Value, columns: Value, scales: Value, rank = 0): Value {
+    const {bytes, scale} = this.rows(x, rank)
     const graph = this.#graph
     const inputs = [bytes, columns, graph.number(1), scales, graph.filled('uint8', [], zero)]
     return graph.node('Mul', [graph.contrib('MatMulIntegerToFloat', inputs), scale])

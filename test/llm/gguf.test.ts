@@ -86,11 +86,13 @@ const types: readonly [GgufTypeName, Partial<TinyModel>][] = [
   ['Q4_K', {}],
   ['Q6_K', {tied: true}],
   ['Q2_K', {}],
+  ['Q4_1', {family: 'qwen3_moe', config: {moe_intermediate_size: 256}}],
+  ['Q6_K', {family: 'phi3'}],
 ]
 
 describe('a model in a GGUF file', () => {
   for (const [type, changes] of types)
-    it(`of the type ${type} computes the same as its weights in 32-bit floats`, async (test) => {
+    it(`of the type ${type}${changes.family ? ` (${changes.family})` : ''} computes the same as its weights in 32-bit floats`, async (test) => {
       const {folder, file, cache} = await both(test, changes, {type})
       const expected = await logitsOf(test, folder, 'f32', cache)
       assert.ok(errorOf(await logitsOf(test, file, 'f32', cache), expected) < 2e-6)

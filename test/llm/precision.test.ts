@@ -145,7 +145,7 @@ describe('quantised weights', () => {
       const weights = await withCopies(tensors, copies, {...cacheIn(folder), recipe: `test ${most}`})
       const graph = new GraphBuilder('test')
       const initializers = new Initializers(graph, weights)
-      const product = initializers.multiply(graph.input('x', 'float32', [rows, size]), 'w', [out, size])
+      const product = initializers.multiply(graph.input('x', 'float32', [rows, size]), 'w', [out, size], 2)
       graph.output('y', product, 'float32', [rows, out])
       const session = await openSession(graph.build(), {externalFolder: initializers.folder, threads: 1})
       t.after(() => session.release())

@@ -57,4 +57,17 @@ describe('a reply has the same bytes alone, in a batch, and with drafts and save
       assert.ok(model.counters.get('cachedTokens') > 0, 'saved prompts are used')
       assert.ok(model.counters.get('batchedRuns') > 0, 'requests run in batches')
     })
+
+  for (const precision of ['w8', 'w4'] as const)
+    for (const [name, changes] of Object.entries(tinyFamilies))
+      it(`${name}, ${precision}`, async (t) => {
+        const folder = await temporaryFolder(t)
+        await writeTinyModel(folder, changes)
+        // One model is enough: alone, and then in batches.
+        const model = await loadModel(t, folder, {slots: 4, precision})
+        const alone: Reply[] = []
+        for (const request of requests) alone.push(await replyOf(model, request))
+        assertSame(await Promise.all(requests.map((request) => replyOf(model, request))), alone)
+        assert.ok(model.counters.get('batchedRuns') > 0, 'requests run in batches')
+      })
 })

@@ -225,7 +225,8 @@ export async function ggufOf(
     if (/norm\.weight$/.test(name)) for (const [i, value] of values.entries()) values[i] = value + normOffset
     const wanted: GgufType = ggufTypes[/embed_tokens|lm_head/.test(name) ? outer : type]
     const isWhole = (shape[1] ?? 0) % wanted.weights === 0
-    const {number, write} = shape.length === 1 ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
+    const {number, write} =
+      shape.length === 1 || /mlp\.gate\.weight$/.test(name) ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
     written.push({name: ggufName(name, config.model_type), type: number, shape, data: write(values)})
   }
   for (const [kind, divisors] of Object.entries(divisorsOf(config)))
