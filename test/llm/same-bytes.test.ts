@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import {describe, it} from 'node:test'
+import {afterEach, beforeEach, describe, it} from 'node:test'
 import type {GenerateRequest, LanguageModel} from '../../src/llm/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
-import {temporaryFolder} from '../support/temporary.js'
+import {suiteFolder, temporaryFolder} from '../support/temporary.js'
 import {tinyFamilies} from '../support/tiny-families.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 import {loadModel} from './load-model.js'
@@ -44,6 +44,17 @@ function assertSame(found: readonly Reply[], expected: readonly Reply[]): void {
 }
 
 describe('a reply has the same bytes alone, in a batch, and with drafts and saved prompts', () => {
+  // Quantised weights are not written to the cache of the user.
+  const cache = suiteFolder()
+  const {XDG_CACHE_HOME: before} = process.env
+  beforeEach(() => {
+    process.env.XDG_CACHE_HOME = cache
+  })
+  afterEach(() => {
+    if (before === undefined) delete process.env.XDG_CACHE_HOME
+    else process.env.XDG_CACHE_HOME = before
+  })
+
   for (const [name, changes] of Object.entries(tinyFamilies))
     it(name, async (t) => {
       const folder = await temporaryFolder(t)
