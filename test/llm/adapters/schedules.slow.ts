@@ -1,0 +1,21 @@
+import {describe, it} from 'node:test'
+import {campaignSeed} from '../../support/campaign-seed.js'
+import {compareSchedules} from './schedules.js'
+
+const seed = campaignSeed(import.meta.url)
+
+describe('a request for an adapter has the same reply in 10,000 schedules', () => {
+  it('f32, with drafts and remembered prompts', (t) =>
+    compareSchedules(t, {
+      precision: 'f32',
+      schedules: 4000,
+      seed,
+      exact: false,
+      promptLookup: true,
+      prefixBytes: 10_000_000,
+    }))
+
+  for (const precision of ['f32', 'w8', 'w4'] as const)
+    it(`${precision}, with equal log-probabilities`, (t) =>
+      compareSchedules(t, {precision, schedules: 2000, seed, exact: true}))
+})
