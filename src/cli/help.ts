@@ -25,6 +25,7 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
       'show',
       'rm',
       'model',
+      'adapter',
       'merge',
       'verify',
       'cache',

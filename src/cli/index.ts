@@ -1,5 +1,6 @@
 /** The shared parts of all commands: life cycle, flags, input, output and exit status. */
 
+export {AdapterCommand, adminFlags} from './adapter-command.js'
 export {formatAnswer} from './ask-text.js'
 export {audioTrackFlag, trackOptions} from './audio-track-flag.js'
 export {BenchCommand} from './bench-command.js'

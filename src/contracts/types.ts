@@ -672,6 +672,49 @@ export interface StopV1 {
   state: 'unloaded' | 'unloading' | 'not_loaded'
 }
 
+/** Result of svc adapter list --json. */
+export interface AdapterListV1 {
+  /** Base URL of the server. */
+  server: string
+  adapters: {
+    /** Name that clients request. */
+    name: string
+    /** Size of its weights. */
+    size_bytes: number
+    /** Whether it stays in memory. */
+    pinned: boolean
+    /** Whether it is in memory. */
+    loaded: boolean
+  }[]
+}
+
+/** Result of svc adapter add --json. */
+export interface AdapterAddV1 {
+  /** Base URL of the server. */
+  server: string
+  /** Name of the adapter. */
+  adapter: string
+  state: 'added' | 'replaced'
+}
+
+/** Result of svc adapter remove --json. */
+export interface AdapterRemoveV1 {
+  /** Base URL of the server. */
+  server: string
+  /** Name of the adapter. */
+  adapter: string
+}
+
+/** Result of svc adapter import --json. */
+export interface AdapterImportV1 {
+  /** Directory of the copy. */
+  path: string
+  /** Base model in its manifest. */
+  base_model: string | null
+  /** Number of weights that it updates. */
+  updates: number
+}
+
 /** Result of svc model import --json. */
 export interface ModelImportV1 {
   /** The written file. */

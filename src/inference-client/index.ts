@@ -2,6 +2,7 @@
  * Client for inference servers: endpoint resolution, model registry, choice and price of a model, probing and text
  * generation.
  */
+export {addAdapter, listAdapters, removeAdapter, type ServedAdapter} from './adapters.js'
 export {type Ask, askEndpoint} from './ask-endpoint.js'
 export {chat} from './chat.js'
 export {completionModel} from './chat-completion.js'

@@ -34,6 +34,7 @@ export {
   pullPlanned,
 } from './hub/pull.js'
 export {oneFile, speechModelFiles} from './hub/speech-files.js'
+export {type ImportedAdapter, importAdapter} from './import-adapter.js'
 export {readJsonObject} from './json-file.js'
 export {refusePointer, refusePointerFile} from './lfs-pointer.js'
 export {type MergeRequest, type MergeResult, mergeAdapter} from './merge/merge-adapter.js'

@@ -49,6 +49,8 @@ const ofCommands: Readonly<Record<string, ValueKind>> = {
   'pull name': 'speech-model',
   'merge run': 'directory',
   'model import file': 'file',
+  'adapter import source': 'directory',
+  'adapter add path': 'directory',
   'serve models': 'directory',
   'bench run name': 'benchmark',
   'bench syntax-k file': 'file',

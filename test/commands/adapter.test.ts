@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
+import {rm} from 'node:fs/promises'
+import {join} from 'node:path'
+import {after, before, describe, it} from 'node:test'
+import {contractViolations} from '../../src/contracts/index.js'
+import {type RunningServer, startServer} from '../support/server.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
+import {suiteFolder, writeFiles} from '../support/temporary.js'
+import {tinyAdapterFiles, writeTinyModel} from '../support/tiny-model.js'
+
+describe('svc adapter', () => {
+  const folder = suiteFolder()
+  const adapters = join(folder, 'adapters')
+  const env = {HOME: folder, SVC_ADMIN_KEY: 'sesame'}
+  let server: RunningServer
+
+  before(async () => {
+    await writeTinyModel(join(folder, 'base'))
+    await writeFiles(join(adapters, 'legal'), tinyAdapterFiles({}, {seed: 61}))
+    await writeFiles(join(folder, 'peft'), tinyAdapterFiles({}, {form: 'peft', seed: 62}))
+    await writeFiles(join(folder, 'peft'), {'optimizer.pt': 'not copied'})
+    await writeFiles(join(folder, 'ollama'), {Modelfile: 'FROM ../base\nADAPTER ../peft\n', Plain: 'FROM ../base\n'})
+    const args = ['--model', join(folder, 'base'), '--adapters', adapters, '--chat-template', 'none']
+    server = await startServer(args, {cwd: folder, env})
+  })
+  after(() => server?.stop())
+
+  const svc = (...args: string[]) => svcInTurn(['adapter', ...args], {cwd: folder, env})
+  const ask = (...args: string[]) => svc(...args, '--server', server.baseUrl)
+
+  it('imports a directory of PEFT, which a running server then serves', async () => {
+    const imported = await svc('import', 'peft', '--output', 'adapters', '--name', 'medical')
+    assert.equal(imported.stdout, `Wrote ${join(adapters, 'medical')}.\n`)
+    assert.ok(!existsSync(join(adapters, 'medical', 'optimizer.pt')))
+    assert.equal((await ask('add', 'medical')).stdout, 'Added medical.\n')
+    assert.equal((await ask('add', 'medical', 'legal')).stdout, 'Replaced medical.\n')
+    assert.match((await ask('list')).stdout, /^NAME +SIZE +IN MEMORY\nlegal .* no\nmedical .* no\n$/)
+    const listed = await ask('list', '--json')
+    assert.deepEqual(await contractViolations('cli/adapter-list.v1', JSON.parse(listed.stdout)), [])
+    assert.equal((await ask('remove', 'medical')).stdout, 'Removed medical.\n')
+  })
+
+  it('imports the ADAPTER of a Modelfile', async (t) => {
+    t.after(() => rm(join(folder, 'out'), {recursive: true, force: true}))
+    const {stdout} = await svc('import', 'ollama/Modelfile', '-o', 'out', '--json')
+    const result = JSON.parse(stdout)
+    assert.deepEqual(await contractViolations('cli/adapter-import.v1', result), [])
+    assert.deepEqual([result.path, result.updates], [join(folder, 'out', 'peft'), 15])
+    const again = await svc('import', 'ollama/Modelfile', '-o', 'out')
+    assert.deepEqual([again.exitCode, /already exists/.test(again.stderr)], [4, true])
+    assert.equal((await svc('import', 'ollama/Modelfile', '-o', 'out', '--overwrite')).exitCode, 0)
+    assert.match((await svc('import', 'ollama/Plain', '-o', 'out')).stderr, /no adapter weights/)
+  })
+
+  it('reports what the server refuses', async () => {
+    const missing = await ask('remove', 'unknown')
+    assert.match(missing.stderr, /status 404: This server has no adapter unknown/)
+    const outside = await ask('add', 'other', '../peft')
+    assert.match(outside.stderr, /status 403: \.\.\/peft is not a directory below/)
+    const wrong = await svcInTurn(['adapter', 'remove', 'legal', '--server', server.baseUrl], {
+      cwd: folder,
+      env: {...env, SVC_ADMIN_KEY: 'wrong'},
+    })
+    assert.match(wrong.stderr, /status 401/)
+  })
+})
