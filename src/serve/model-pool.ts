@@ -130,10 +130,18 @@ export class ModelPool {
   async find(requested: string | undefined): Promise<ModelService> {
     const first = this.#first
     if (first !== undefined && requested !== undefined && requested !== first.name) {
-      const known = await this.#catalog?.find(requested.replace(/:latest$/, ''))
+      const known = await this.#findAdapter(requested.replace(/:latest$/, ''))
       if (known !== undefined) return new AdapterModel(first, known)
     }
     return this.#findHost(requested)
+  }
+
+  /** The adapter with a name. If its files have changed, the memory of the former ones is freed. */
+  async #findAdapter(name: string): Promise<KnownAdapter | undefined> {
+    const former = this.adapters.find(({source}) => source.name === name)
+    const known = await this.#catalog?.find(name)
+    if (former !== undefined && former.source.key !== known?.source.key) await this.#forget(former)
+    return known
   }
 
   async #findHost(requested: string | undefined): Promise<ModelHost> {
