@@ -1,5 +1,6 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
 import {benchmarks as ownBenchmarks} from '../../src/bench/index.js'
+import {adapters} from './adapters.js'
 import {ask} from './ask.js'
 import {chat} from './chat.js'
 import {daemonSubmit} from './daemon-submit.js'
@@ -41,6 +42,7 @@ const {signal} = new AbortController()
 const benchmarks: Record<string, () => Promise<object>> = {
   ...Object.fromEntries(ownBenchmarks.map(({name, run}) => [name, () => run(signal)])),
   'mcp-start': mcpStart,
+  adapters,
   ask,
   generation,
   chat,
