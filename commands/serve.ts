@@ -64,6 +64,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     'curl -s http://127.0.0.1:11435/api/generate -d \'{"prompt": "Hello", "stream": false}\'',
   ]
   static override flags = {
+    'stop-on-eof': Flags.boolean({description: 'Stop when standard input ends, such as a pipe from a parent process.'}),
     ...inGroup('model', {
       ...settingFlags(engineSettings, 'model'),
       'model-name': Flags.string({
@@ -141,7 +142,9 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     const names = [model?.name, ...(models.length === 0 ? [] : [`the models of ${models.join(', ')}`]), speech]
     const served = names.filter((name) => name !== undefined).join(' and ')
     this.output.notice(`Listening on ${baseUrl}, serving ${served} on ${device}.`)
-    await this.untilStopped()
+    await (this.flags['stop-on-eof'] ? Promise.race([this.untilStopped(), endOfInput()]) : this.untilStopped())
+    // An open pipe would keep the process alive.
+    if (this.flags['stop-on-eof']) process.stdin.destroy()
     await server.close(drainMs)
   }
 
@@ -362,3 +365,5 @@ const asDownload =
   (onProgress: (progress: DownloadProgress) => void) =>
   ({file, digest, fileBytes, fileTotal}: PullProgress): void =>
     onProgress({file, digest, completedBytes: fileBytes, totalBytes: fileTotal})
+
+const endOfInput = () => new Promise<void>((resolve) => process.stdin.resume().once('close', resolve))

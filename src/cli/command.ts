@@ -72,6 +72,14 @@ export abstract class SvcCommand<T extends typeof Command = typeof Command> exte
     this.#interruption.onHangup = handler
   }
 
+  /** Passes signals on instead of ending the command, until the returned function is called. */
+  protected forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
+    this.#interruption.forward = send
+    return () => {
+      this.#interruption.forward = undefined
+    }
+  }
+
   /** How the command prints its tables: the width of the terminal, and the flags of `tableFlags` if it has them. */
   protected get view(): TableView {
     const {columns: width} = process.stdout

@@ -18,6 +18,7 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
       'run',
       'generate',
       'serve',
+      'launch',
       'ps',
       'stop',
       'pull',

@@ -10,6 +10,7 @@ export class Interruption {
   readonly #controller = new AbortController()
   readonly #undo: (() => void)[] = []
   #onHangup: (() => void) | undefined
+  #forward: ((signal: NodeJS.Signals) => void) | undefined
 
   /** @param unread the reason when standard output is no longer read; undefined if the command does not end then */
   constructor(unread: () => Error | undefined) {
@@ -18,6 +19,7 @@ export class Interruption {
     this.#onSignal('SIGTERM', terminated, Exit.terminated)
     const terminals = [0, 1, 2].filter((stream) => isatty(stream))
     const onHangup = () => {
+      if (this.#forward !== undefined) return this.#forward('SIGHUP')
       if (this.#onHangup !== undefined) return this.#onHangup()
       if (!this.#controller.signal.aborted && terminals.length > 0) process.once('exit', () => endByHangup(terminals))
       this.#controller.abort(terminated)
@@ -41,12 +43,18 @@ export class Interruption {
     this.#onHangup = handler
   }
 
+  /** Passes signals on instead of aborting, while another program decides what they do; undefined ends that. */
+  set forward(send: ((signal: NodeJS.Signals) => void) | undefined) {
+    this.#forward = send
+  }
+
   dispose(): void {
     for (const undo of this.#undo) undo()
   }
 
   #onSignal(name: 'SIGINT' | 'SIGTERM', reason: SvcError, status: number): void {
     const onSignal = () => {
+      if (this.#forward !== undefined) return this.#forward(name)
       if (this.#controller.signal.aborted) {
         process.once('exit', () => endBy(name))
         process.exit(status)

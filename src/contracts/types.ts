@@ -662,6 +662,54 @@ export interface PsV1 {
   }[]
 }
 
+/** Result of svc launch PROGRAM --print --json. */
+export interface LaunchV1 {
+  program: string
+  /** Version of the program whose documentation the settings follow. */
+  version: string
+  /** Base URL of the server. */
+  server: string
+  /** Whether the server is running and has the model. */
+  is_running: boolean
+  /** Name of the model on the server. */
+  model: string
+  /** Tokens; null if it is not known. */
+  context_length: number | null
+  /** What the model lacks for the program. */
+  warnings: string[]
+  /** Variables to remove. */
+  unset: string[]
+  /** Variables to set. */
+  env: {[k: string]: string}
+  /** Variables to set to the API key, in addition to SVC_INFERENCE_API_KEY. */
+  key_variables: string[]
+  /** Executable and arguments. */
+  command: string[]
+  /** File that the program reads; null if there is none. */
+  file: {
+    /** Path in the command. */
+    name: string
+    /** Contents of the file. */
+    text: string
+  } | null
+}
+
+/** Result of svc launch --json without a program. */
+export interface LaunchProgramsV1 {
+  programs: {
+    /** Argument of svc launch. */
+    program: string
+    title: string
+    executable: string
+    /** Version whose documentation the settings follow. */
+    version: string
+    /** Context length that the program needs, tokens. */
+    context_length: number
+    /** Command that installs the program. */
+    install: string
+  }[]
+}
+
 /** Result of svc stop --json. */
 export interface StopV1 {
   /** Base URL of the server. */

@@ -8,6 +8,7 @@ import {grammarErrors} from './rows/grammar.js'
 import {hubErrors} from './rows/hub.js'
 import {journeyErrors} from './rows/journey.js'
 import {langErrors} from './rows/lang.js'
+import {launchErrors} from './rows/launch.js'
 import {mcpErrors} from './rows/mcp.js'
 import {meshErrors} from './rows/mesh.js'
 import {messageErrors} from './rows/message.js'
@@ -31,6 +32,7 @@ const groups = {
   config: configErrors,
   model: modelErrors,
   hub: hubErrors,
+  launch: launchErrors,
   grammar: grammarErrors,
   audio: audioErrors,
   speech: speechErrors,

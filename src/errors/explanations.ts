@@ -638,6 +638,26 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'None of the listed locations contains the model.',
     {model: 'modells/guide', tried: ['/home/ann/modells/guide']},
   ],
+  launch_program_unknown: [
+    'svc launch has the settings of a few programs only; svc launch lists them.',
+    {program: 'claud', known: 'claude, codex, opencode, continue', suggestion: 'claude'},
+  ],
+  launch_program_missing: [
+    'svc launch starts a program that is installed separately.',
+    {title: 'Codex', executable: 'codex', install: 'npm install -g @openai/codex'},
+  ],
+  launch_server_failed: [
+    'svc launch started svc serve for the program, and that ended with an error.',
+    {reason: 'Model ./runs/r7 not found.', hint: 'Pass the path of a model directory.'},
+  ],
+  launch_server_unusable: [
+    '--server names the server that the program must use, and it did not list the model.',
+    {server: 'http://127.0.0.1:11435', model: 'small'},
+  ],
+  launch_model_ambiguous: [
+    'The running server has several models, and neither --model nor SVC_INFERENCE_MODEL names one.',
+    {server: 'http://127.0.0.1:11435', models: ['small', 'large']},
+  ],
   model_ambiguous: [
     'No flag, variable or setting names a model, and the workspace and the Hugging Face cache contain several.',
     {models: ['./runs/r7', 'acme/small-llama']},

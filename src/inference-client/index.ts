@@ -16,10 +16,10 @@ export {
   type ModelChoice,
   type ModelPrices,
 } from './choose-model.js'
-export {contextLengthOf} from './context-length.js'
 export {type InferenceClient, type InferenceEndpoint, inferenceClient, resolveEndpoint} from './endpoint.js'
 export {generate} from './generation.js'
 export {type RunningModel, runningModels, unloadModel} from './loaded-models.js'
+export {contextLengthOf, type ModelFacts, modelFacts} from './model-facts.js'
 export {probeEndpoint} from './probe.js'
 export {type InferenceProfile, isLocalServer} from './profile.js'
 export {type ModelEntry, modelRegistry} from './registry.js'

@@ -234,7 +234,7 @@ describes all flags; \`svc explain CODE\` explains an error code.
 
 ## Guides
 
-- [Getting started](getting-started.md), [tour](tour.md), [transcribe](transcribe.md), [listen](listen.md), [audio server](audio-server.md), [realtime](realtime.md), [serve](serve.md), [tools](tools.md), [merge](merge.md)
+- [Getting started](getting-started.md), [tour](tour.md), [transcribe](transcribe.md), [listen](listen.md), [audio server](audio-server.md), [realtime](realtime.md), [serve](serve.md), [other programs](clients.md), [tools](tools.md), [merge](merge.md)
 - [Database](db.md), [data language](db-language.md), [diagnostics](db-diagnostics.md)
 - [Tasks](orch.md), [people](orch-people.md), [evidence](orch-evidence.md), [plans](orch-plans.md), [agents](orch-agents.md)
 - [Workflows](workflow.md), [daemon](daemon.md), [MCP](mcp.md), [mesh](mesh.md)
