@@ -25,6 +25,7 @@ import {SvcError} from '../src/errors/index.js'
 import {isFolder} from '../src/files/index.js'
 import type {
   CatalogOptions,
+  ClientKey,
   DownloadProgress,
   InferenceServer,
   ModelManagement,
@@ -102,7 +103,10 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
     ...settingFlags(engineSettings, 'threads', 'precision', 'numCtx', 'promptLookup', 'maxTokens', 'temperature'),
   }
 
+  #keys: readonly ClientKey[] = []
+
   async run(): Promise<void> {
+    this.#keys = await this.#readKeys()
     const {configureLog} = await import('../src/log/index.js')
     configureLog(this.#logOptions())
     await this.#requireProtection()
@@ -183,12 +187,20 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
   async #requireProtection(): Promise<void> {
     const {isExposed} = await import('../src/net/index.js')
     const {host} = this.settings(serveSettings)
-    if (isExposed(host, this.#apiKey !== undefined || this.flags.insecure))
+    if (isExposed(host, this.#keys.length > 0 || this.flags.insecure))
       throw new SvcError('serve_unprotected', {host, variable: this.flags['api-key-env']})
   }
 
-  get #apiKey(): string | undefined {
-    return process.env[this.flags['api-key-env']]?.trim() || undefined
+  /** The keys of the file, and the one in the environment, which is of the client `default`. */
+  async #readKeys(): Promise<ClientKey[]> {
+    const {apiKeys} = this.settings(serveSettings)
+    const key = process.env[this.flags['api-key-env']]?.trim() || undefined
+    const {readApiKeys} = await import('../src/serve/index.js')
+    const listed = apiKeys === undefined ? [] : await readApiKeys(apiKeys)
+    if (key === undefined) return listed
+    if (listed.some(({name}) => name === 'default'))
+      throw new SvcError('usage', {reason: `The name default is that of ${this.flags['api-key-env']}.`})
+    return [...listed, {name: 'default', key, weight: 1}]
   }
 
   get #adminKey(): string | undefined {
@@ -197,8 +209,8 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
 
   #logOptions() {
     const log = this.logOptions()
-    const secrets = [...log.secrets, this.#apiKey, this.#adminKey].filter((secret) => secret !== undefined)
-    return {...log, secrets}
+    const secrets = [...this.#keys.map(({key}) => key), this.#adminKey].filter((secret) => secret !== undefined)
+    return {...log, secrets: [...log.secrets, ...secrets]}
   }
 
   /**
@@ -258,7 +270,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
         reason: '--manage-models requires --models pulled: clients could not use what they download.',
       })
     const {host} = this.settings(serveSettings)
-    if (isExposed(host, this.#apiKey !== undefined))
+    if (isExposed(host, this.#keys.length > 0))
       throw new SvcError('serve_unprotected', {host, variable: this.flags['api-key-env']})
   }
 
@@ -290,6 +302,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       queue,
       prefixCache,
       prefixFiles,
+      apiKeys: _apiKeys,
       models,
       memoryLimit,
       manageModels,
@@ -307,7 +320,7 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
       ...serve,
       ...engine,
       address: {host, port},
-      apiKey: this.#apiKey,
+      keys: this.#keys,
       adminKey: this.#adminKey,
       servesOthers: models.length > 0,
       findModels: () => findNamedModels(models, {cacheFolder, ollamaFolder: ollamaFolder(process.env)}),

@@ -75,7 +75,7 @@ read.`
         server: {
           ...engine,
           address: {host: '127.0.0.1', port: 0},
-          apiKey: undefined,
+          keys: [],
           origins: [],
           allowedHosts: [],
           servesOthers: false,

@@ -648,7 +648,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
   ],
   launch_server_failed: [
     'svc launch started svc serve for the program, and that ended with an error.',
-    {reason: 'Model ./runs/r7 not found.', hint: 'Pass the path of a model directory.'},
+    {reason: 'Model ./runs/r7 not found. Pass the path of a model directory.'},
   ],
   launch_server_unusable: [
     '--server names the server that the program must use, and it did not list the model.',
@@ -963,6 +963,14 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {method: 'GET', path: '/api/generate', allowed: ['POST']},
   ],
   not_implemented: ['The route belongs to the API, but this server does not implement it.', {what: 'embeddings are'}],
+  token_budget_exhausted: [
+    'The replies to a client used more tokens than its budget in the file of --api-keys.',
+    {limit: 100_000},
+  ],
+  api_keys_invalid: [
+    'The file of --api-keys is not TOML, has unknown fields or short keys, or other users can read it.',
+    {path: 'keys.toml', reason: 'the key of alice is not a text of at least 16 visible ASCII characters'},
+  ],
   rate_limited: ['A client sent more requests than the limit allows.', {limit: 600, within: 'minute'}],
   overloaded: ['The queue of waiting requests is full.', {reason: 'The queue is full: 32 requests are waiting.'}],
   params_invalid: [

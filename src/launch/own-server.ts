@@ -93,12 +93,12 @@ async function firstLine(stdout: NodeJS.ReadableStream): Promise<{base_url: stri
   for await (const line of createInterface({input: stdout})) {
     const {event, error, ...ready} = JSON.parse(line)
     if (error !== undefined)
-      throw new SvcError('launch_server_failed', {reason: error.message, hint: error.remediation})
+      throw new SvcError('launch_server_failed', {reason: `${error.message} ${error.remediation}`})
     if (event === 'ready') {
       // The rest is read and dropped, so that the server never waits.
       stdout.resume()
       return ready
     }
   }
-  throw new SvcError('launch_server_failed', {reason: 'It ended without a message.', hint: undefined})
+  throw new SvcError('launch_server_failed', {reason: 'It ended without a message.'})
 }

@@ -9,6 +9,7 @@ export type {AdapterSource, ResidentAdapter} from './adapters/resident-adapters.
 export type {CounterName} from './counters.js'
 export {declaredMaxTokens, declaredRequest, declaredSampling, declaredSeed} from './default-sampling.js'
 export {describeModelFiles, type Engine, type EngineOptions, startEngine} from './engine.js'
+export type {RequestClient} from './fair-queue.js'
 export {isLanguageModel, languageModelTypes} from './families/index.js'
 export {
   findLanguageModels,

@@ -2,6 +2,7 @@ import type {ReplyFormat} from '../grammar/index.js'
 import type {SamplingOptions} from '../sampling/index.js'
 import type {ChatMessage, TemplateVariables} from '../text/index.js'
 import type {AdapterSource} from './adapters/resident-adapters.js'
+import type {RequestClient} from './fair-queue.js'
 import type {PreparedFormat} from './prepared-format.js'
 import type {ThinkingLimit} from './thinking-budget.js'
 import type {Thinking, ToolUse} from './tools.js'
@@ -59,6 +60,8 @@ export interface GenerateRequest {
   echo?: string | true
   /** The adapter of the reply; false: none; default: that of the run directory. */
   adapter?: AdapterSource | false
+  /** Whose share of the model it uses. It never changes the reply. Default: one client for all requests without one. */
+  client?: RequestClient
 }
 
 /** A request whose prompt is tokenized separately, and whose format, tools and thinking have been read. */

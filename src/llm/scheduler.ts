@@ -1,8 +1,10 @@
 import {counted, SvcError} from '../errors/index.js'
 import {stepsInTurns} from '../grammar/index.js'
+import {onAbort} from '../process/index.js'
 import type {AdapterLease} from './adapters/resident-adapters.js'
 import type {EngineCounters} from './counters.js'
 import type {Decoder, Prediction} from './decoder.js'
+import {anyClient, FairQueue, type RequestClient} from './fair-queue.js'
 import {Generation, type GenerationModel} from './generation.js'
 import type {KvCache} from './kv-cache.js'
 import {commonLength, type PrefixCache, shortestPrefix} from './prefix-cache.js'
@@ -28,11 +30,14 @@ export interface Listener {
 }
 
 interface Job {
+  client: RequestClient
   generation: Generation
   /** The adapter that it was admitted with; undefined for none. */
   adapter: AdapterLease | undefined
   listener: Listener
   signal: AbortSignal
+  /** Number of requests that arrived before it. */
+  arrival: number
   /** Tokens of the prompt that are in the cache. */
   prefilled: number
   promptTokens: number
@@ -76,12 +81,12 @@ export class Scheduler {
   readonly #counters: EngineCounters
   readonly #cache: KvCache
   readonly #lookup: PromptLookup | undefined
-  readonly #waiting: Job[] = []
+  readonly #waiting = new FairQueue<Job>()
   /**
-   * By slot. Decoding jobs are first, because a batched run needs contiguous slots; prefilling jobs follow in the order
-   * of their arrival.
+   * By slot. Decoding jobs are first, because a batched run needs contiguous slots.
    */
   readonly #running: Job[] = []
+  #arrivals = 0
   #turning: Promise<void> | undefined
   /** Tokens to prefill per turn while other requests decode; adapted to the measured speed. */
   #chunk = firstChunk
@@ -115,32 +120,31 @@ export class Scheduler {
     // With a maximum of 0 tokens, the prompt may fill the context.
     if (prompt.length + (request.maxTokens === 0 ? 0 : 1) > contextLength)
       throw new SvcError('prompt_too_long', {length: counted(prompt.length, 'token'), context: contextLength})
-    const {slots, queueLimit} = this.#options
-    if (this.#waiting.length + this.#running.length >= slots + queueLimit)
-      throw new SvcError('overloaded', {
-        reason: `The queue is full: ${counted(queueLimit, 'request is', 'requests are')} waiting.`,
-      })
+    const {client = anyClient} = request
+    this.#requireRoom(client)
     const job: Job = {
+      client,
       generation: new Generation(this.#model, prompt, request, constraint),
       adapter,
       listener,
       signal,
+      arrival: this.#arrivals++,
       prefilled: 0,
       promptTokens: prompt.length,
       learned: 0,
     }
-    this.#waiting.push(job)
+    this.#waiting.add(job)
     this.#count()
     if (isReady(job)) this.#wake()
     else this.#awaitAdapter(job)
   }
 
   #awaitAdapter(job: Job): void {
-    job.signal.addEventListener('abort', () => this.#wake(), {once: true})
+    onAbort(job.signal, () => this.#wake())
     job.adapter?.ready.then(
       () => this.#wake(),
       (error) => {
-        if (!this.#waiting.includes(job)) return
+        if (!this.#waiting.items.includes(job)) return
         this.#forget(job)
         this.#count()
         job.listener.fail(error)
@@ -148,16 +152,28 @@ export class Scheduler {
     )
   }
 
+  /** @throws overloaded if the queue, or the part of it that a client may fill, is full */
+  #requireRoom({id, share}: RequestClient): void {
+    const {slots, queueLimit} = this.#options
+    const ofClient = Math.ceil(share * queueLimit)
+    const own = [...this.#waiting.items, ...this.#running].filter(({client}) => client.id === id).length
+    const all = this.#waiting.length + this.#running.length
+    if (all < slots + queueLimit && own < slots + ofClient) return
+    const waiting = counted(all < slots + queueLimit ? ofClient : queueLimit, 'request is', 'requests are')
+    throw new SvcError('overloaded', {reason: `The queue is full: ${waiting} waiting.`})
+  }
+
   /** Resolves when nothing waits or runs. */
   async idle(): Promise<void> {
     while (this.#waiting.length + this.#running.length > 0)
-      await (this.#turning ?? Promise.race(this.#waiting.map(({adapter}) => adapter?.ready.catch(() => undefined))))
+      await (this.#turning ??
+        Promise.race(this.#waiting.items.map(({adapter}) => adapter?.ready.catch(() => undefined))))
     await this.#turning
   }
 
   /** Whether a turn can do anything. */
   get #hasWork(): boolean {
-    return this.#running.length > 0 || this.#waiting.some((job) => isReady(job) || job.signal.aborted)
+    return this.#running.length > 0 || this.#waiting.items.some((job) => isReady(job) || job.signal.aborted)
   }
 
   #wake(): void {
@@ -189,23 +205,23 @@ export class Scheduler {
   }
 
   #dropAborted(): void {
-    for (const job of this.#waiting.filter(({signal}) => signal.aborted)) this.#forget(job)
+    for (const job of this.#waiting.items.filter(({signal}) => signal.aborted)) this.#forget(job)
     for (const job of this.#running.filter(({signal}) => signal.aborted)) this.#leave(job)
   }
 
   /** Removes a job that has not started. */
   #forget(job: Job): void {
-    this.#waiting.splice(this.#waiting.indexOf(job), 1)
+    this.#waiting.delete(job)
     job.adapter?.release()
   }
 
-  /** Starts waiting jobs in the order of their arrival, except those whose adapters are being loaded. */
+  /** Starts waiting jobs, except those whose adapters are being loaded. */
   #admit(): void {
     while (this.#running.length < this.#options.slots) {
-      const job = this.#waiting.find(isReady)
+      const job = this.#waiting.take(isReady)
       if (job === undefined) break
-      this.#waiting.splice(this.#waiting.indexOf(job), 1)
       job.prefilled = this.#restorePrefix(this.#cache.add(), job)
+      this.#waiting.charge(job.client, job.promptTokens - job.prefilled)
       this.#running.push(job)
       job.generation.start(job.prefilled)
     }
@@ -247,11 +263,18 @@ export class Scheduler {
     if (prefixes.wants(tokens, key, this.#cache.bytesOf(length))) prefixes.add(tokens, key, this.#cache.save(slot))
   }
 
-  /** Prefills one chunk of the first incomplete prompt. */
+  /** The next prompt to prefill: the oldest of the client that was served least. */
+  #nextPrompt(): Job | undefined {
+    const served = ({client}: Job) => this.#waiting.served(client)
+    const older = (a: Job, b: Job) => served(a) - served(b) || a.arrival - b.arrival
+    return this.#running.filter(isPrefilling).sort(older)[0]
+  }
+
+  /** Prefills one chunk of a prompt. */
   async #prefill(): Promise<void> {
-    const slot = this.#running.findIndex(isPrefilling)
-    const job = this.#running[slot]
+    const job = this.#nextPrompt()
     if (job === undefined) return
+    const slot = this.#running.indexOf(job)
     const othersDecode = this.#running.some((other) => !isPrefilling(other))
     const {generation} = job
     const size = this.#chunkSize(othersDecode ? this.#chunk : largestChunk, generation.scoresPrompt)
@@ -267,8 +290,11 @@ export class Scheduler {
     this.#counters.add('promptTokens', chunk.length)
     this.#counters.add('graphRuns', 1)
     if (generation.scoresPrompt) generation.scorePrompt(predictions, job.prefilled)
+    const first = this.#running.findIndex(isPrefilling)
     job.prefilled += chunk.length
-    if (!isPrefilling(job)) await this.#advance(job, predictions.at(-1) as Prediction)
+    if (isPrefilling(job)) return
+    this.#swap(slot, first)
+    await this.#advance(job, predictions.at(-1) as Prediction)
   }
 
   /** Adds the next token of every request after its prefill; several tokens of a single request whose text repeats. */
@@ -418,7 +444,9 @@ export class Scheduler {
     try {
       await stepsInTurns(generation.prepare(), signal)
       const events = generation.next(prediction)
-      this.#counters.add('completionTokens', generation.completionTokens - before)
+      const added = generation.completionTokens - before
+      this.#counters.add('completionTokens', added)
+      this.#waiting.charge(job.client, added)
       if (generation.finished) this.#leave(job)
       for (const event of events) listener.event(event)
     } catch (error) {
@@ -437,8 +465,7 @@ export class Scheduler {
   }
 
   /**
-   * Frees the slot of a job. The last decoding job moves to the gap; prefilling jobs move up by one and keep their order,
-   * so that prompts are prefilled in the order of their arrival.
+   * Frees the slot of a job. The last decoding job moves to the gap, and prefilling jobs move up by one.
    */
   #free(job: Job): void {
     let gap = this.#running.indexOf(job)
@@ -452,6 +479,16 @@ export class Scheduler {
     this.#cache.pop()
     job.adapter?.release()
     this.#count()
+  }
+
+  #swap(a: number, b: number): void {
+    if (a === b) return
+    const [first, second] = [this.#running[a], this.#running[b]] as [Job, Job]
+    const state = this.#cache.save(a)
+    this.#move(b, a)
+    this.#cache.restore(b, state, state.length)
+    this.#running[a] = second
+    this.#running[b] = first
   }
 
   #move(from: number, to: number): void {

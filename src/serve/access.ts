@@ -1,12 +1,13 @@
-import type {IncomingHttpHeaders} from 'node:http'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {literalPattern, SvcError} from '../errors/index.js'
-import {type HttpApp, hasBearerToken, hasProtocolToken, isLoopback, isSameSecret} from '../net/index.js'
+import {logger} from '../log/index.js'
+import {type HttpApp, isLoopback} from '../net/index.js'
+import {type Client, type Clients, currentClient, holdsKey} from './clients.js'
 import {receiptHeader} from './context.js'
+import {rateHeaders} from './rate-headers.js'
 
 export interface AccessOptions {
-  /** Undefined disables authentication; tokens in requests are then ignored. */
-  apiKey: string | undefined
+  clients: Clients
   /** Key that changes the adapters, and is accepted for everything else, too. */
   adminKey?: string | undefined
   /** Patterns of the allowed origins of web pages, in addition to those of this machine. */
@@ -19,26 +20,45 @@ const appSchemes = new Set(['app:', 'file:', 'tauri:', 'vscode-webview:'])
 /** A name of a header, as in RFC 9110. */
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** Whether a request has the key, as a bearer token, in `x-api-key` or as a subprotocol, or no key is required. */
-export function holdsKey(headers: IncomingHttpHeaders, apiKey: string | undefined): boolean {
-  const {authorization, 'x-api-key': key, 'sec-websocket-protocol': protocols} = headers
-  if (apiKey === undefined || hasBearerToken(authorization, apiKey) || hasProtocolToken(protocols, apiKey)) return true
-  return typeof key === 'string' && isSameSecret(key, apiKey)
-}
-
 /**
  * Requires the API key, and for web pages an origin on this machine or an allowed one. Their requests may have any
  * header.
  */
-export function guardAccess(app: HttpApp, {apiKey, adminKey, origins}: AccessOptions): void {
+export function guardAccess(app: HttpApp, {clients, adminKey, origins}: AccessOptions): void {
   const isAllowed = originTest(origins)
+  const known = new WeakMap<FastifyRequest, Client>()
   app.addHook('onRequest', async (request, reply) => {
     allowOrigin(request, reply, isAllowed)
     if (request.method === 'OPTIONS') return answerPreflight(request, reply)
-    const path = request.url.split('?')[0] ?? ''
-    const isAdmin = adminKey !== undefined && holdsKey(request.headers, adminKey)
-    if (!open.has(path) && !isAdmin && !holdsKey(request.headers, apiKey)) throw new SvcError('unauthorized', {})
+    const path = pathOf(request)
+    if (open.has(path) || (adminKey !== undefined && holdsKey(request.headers, adminKey))) return
+    const client = clients.of(request.headers)
+    if (client === undefined) throw new SvcError('unauthorized', {})
+    known.set(request, client)
+    if (request.method === 'POST') admit(client, reply, path)
   })
+  // Afterwards, because the context of an earlier hook would be lost while the body is read.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const client = known.get(request)
+    if (client === undefined) done()
+    else currentClient.run(client, done)
+  })
+}
+
+const pathOf = ({url}: FastifyRequest) => url.split('?')[0] ?? ''
+
+/** Charges a request to its client, and reports what is left in headers. @throws rate_limited, token_budget_exhausted */
+function admit(client: Client, reply: FastifyReply, path: string): void {
+  const {waitMs} = client
+  try {
+    client.admit()
+  } catch (error) {
+    reply.header('retry-after', String(Math.ceil(waitMs / 1000)))
+    logger('serve').info({client: client.name}, 'A client has used its budget.')
+    throw error
+  } finally {
+    reply.headers(rateHeaders(client, path))
+  }
 }
 
 function answerPreflight({headers}: FastifyRequest, reply: FastifyReply): FastifyReply {

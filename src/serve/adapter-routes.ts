@@ -1,9 +1,9 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import {SvcError} from '../errors/index.js'
 import type {HttpApp} from '../net/index.js'
-import {holdsKey} from './access.js'
 import type {KnownAdapter} from './adapter-catalog.js'
 import {Fields} from './body.js'
+import {holdsKey} from './clients.js'
 import type {ServeContext} from './context.js'
 
 /** Lists, adds and removes adapters. Changes require the admin key. */

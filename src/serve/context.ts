@@ -2,6 +2,7 @@ import type {FastifyReply} from 'fastify'
 import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
 import type {Admission} from './admission.js'
 import {Fields} from './body.js'
+import {currentClient} from './clients.js'
 import type {ServerMetrics} from './metrics.js'
 import type {ModelManagement} from './model-management.js'
 import type {ModelPool} from './model-pool.js'
@@ -46,7 +47,10 @@ export async function deliverAdmitted(
   }
 }
 
-/** Generates with a served model, and records the time to the first token. */
+/**
+ * Generates with a served model for the client of the current request, and charges it with the computed tokens. Records the
+ * time to the first token.
+ */
 export async function* generate(
   {metrics}: ServeContext,
   admission: Admission,
@@ -55,9 +59,28 @@ export async function* generate(
 ): AsyncGenerator<GenerateEvent, void, undefined> {
   const started = performance.now()
   let first = true
-  for await (const event of admission.generate(request, signal)) {
-    if (first) metrics.firstToken((performance.now() - started) / 1000)
-    first = false
-    yield event
+  const client = currentClient.getStore()
+  const complete = {...request, ...(client === undefined ? {} : {client: client.queued})}
+  let tokens: number | undefined
+  let replied = 0
+  try {
+    for await (const event of admission.generate(complete, signal)) {
+      if (first) metrics.firstToken((performance.now() - started) / 1000)
+      first = false
+      if (event.type === 'text') replied = event.tokens
+      else if (event.type === 'done') tokens = event.promptTokens - event.cachedTokens + event.completionTokens
+      yield event
+    }
+  } finally {
+    // A refused request costs nothing.
+    const cancelled = first && !signal.aborted ? 0 : estimatedTokens(complete) + replied
+    client?.chargeTokens(tokens ?? cancelled)
   }
 }
+
+/** Characters per token, where tokens are not counted. */
+const charactersPerToken = 4
+
+/** What the prompt of a request is charged with that does not come to its end. */
+const estimatedTokens = ({prompt}: GenerateRequest): number =>
+  prompt.kind === 'tokens' ? prompt.tokens.length : Math.ceil(JSON.stringify(prompt).length / charactersPerToken)

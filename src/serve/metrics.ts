@@ -1,5 +1,6 @@
 import type {CounterName} from '../llm/index.js'
 import {metricsText} from '../net/index.js'
+import type {Client} from './clients.js'
 
 /** Upper bounds of the histogram buckets for the time to the first token, s. */
 const bounds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -10,6 +11,12 @@ export class ServerMetrics {
   #count = 0
   #sum = 0
   readonly #requests = new Map<number, number>()
+  readonly #clients: readonly Client[]
+
+  /** @param clients the holders of API keys */
+  constructor(clients: readonly Client[] = []) {
+    this.#clients = clients
+  }
 
   /** @param seconds from the arrival of a request to its first token */
   firstToken(seconds: number): void {
@@ -69,10 +76,17 @@ export class ServerMetrics {
         'HTTP requests answered, by status.',
         [...this.#requests].map(([status, count]) => [`{status="${status}"}`, count] as const),
       ],
+      ...this.#ofClients(),
       ['svc_model_loaded', 'gauge', 'Number of loaded models.', [['', loaded.count]]],
       ['svc_model_memory_bytes', 'gauge', 'Approximate memory of the loaded models.', [['', loaded.bytes]]],
       ['svc_time_to_first_token_seconds', 'histogram', 'Time to the first token.', this.#histogram()],
     ])
+  }
+
+  #ofClients(): Parameters<typeof metricsText>[0] {
+    if (this.#clients.length === 0) return []
+    const samples = this.#clients.map(({name, totalTokens}) => [`{client="${name}"}`, totalTokens] as const)
+    return [['svc_client_tokens_total', 'counter', 'Tokens that were charged to clients, by name of the key.', samples]]
   }
 
   #histogram(): [string, number][] {

@@ -1,8 +1,10 @@
 import {asAnthropicError, asOllamaError, asOpenAiError, type ErrorRenderer} from '../errors/index.js'
 import {createApp, type HttpApp, isExposed, isLoopback, type Listening, listen, metricsType} from '../net/index.js'
-import {guardAccess, holdsKey} from './access.js'
+import {guardAccess} from './access.js'
 import {adapterRoutes} from './adapter-routes.js'
 import {anthropicRoutes} from './anthropic/routes.js'
+import type {ClientKey} from './api-keys.js'
+import {Clients} from './clients.js'
 import type {ServeContext} from './context.js'
 import {ServerMetrics} from './metrics.js'
 import type {ModelManagement} from './model-management.js'
@@ -13,8 +15,8 @@ import type {ModelEntry, ServedModel} from './served-model.js'
 
 export interface ServerOptions extends PoolOptions {
   address: {host: string; port: number}
-  /** Undefined disables authentication. */
-  apiKey: string | undefined
+  /** Clients that may use the server. Without any, authentication is disabled, and tokens in requests are ignored. */
+  keys: readonly ClientKey[]
   /** Key for changes of the adapters; undefined refuses them. */
   adminKey?: string | undefined
   /** Allowed origins of web pages, in addition to those of this machine. */
@@ -55,11 +57,12 @@ const otherFieldsBytes = 1 << 20
  * @throws what `startEngine`, `mount` and `listen` throw
  */
 export async function startServer(options: ServerOptions, signal: AbortSignal): Promise<InferenceServer> {
-  const {address, apiKey, adminKey, origins, allowedHosts, product, mount, otherModels, management, ...poolOptions} =
+  const {address, keys, adminKey, origins, allowedHosts, product, mount, otherModels, management, ...poolOptions} =
     options
   const models = await ModelPool.start(poolOptions, signal)
   const {first} = models
-  const metrics = new ServerMetrics()
+  const clients = new Clients(keys)
+  const metrics = new ServerMetrics(clients.areRequired ? clients.all : [])
   const context: ServeContext = {
     models,
     management,
@@ -78,7 +81,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
     allowedHosts,
     hostRemedy: 'allow the host with --allowed-hosts',
   })
-  guardAccess(app, {apiKey, adminKey, origins})
+  guardAccess(app, {clients, adminKey, origins})
   let closing = false
   // `onResponse` is not called for streams.
   app.addHook('onRequest', async (_request, {raw}) => {
@@ -93,7 +96,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
   app.get('/', async (_request, reply) => reply.type('text/plain; charset=utf-8').send('svc is running'))
   app.get('/health', async ({headers}) => ({
     status: 'ok',
-    ...(holdsKey(headers, apiKey) && first !== undefined ? {model: first.name} : {}),
+    ...(clients.of(headers) !== undefined && first !== undefined ? {model: first.name} : {}),
     loaded: models.loaded.length > 0,
   }))
   app.get('/metrics', async (_request, reply) => reply.type(metricsType).send(await renderMetrics()))
@@ -114,7 +117,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
     ...listening,
     model: first?.served,
     hasAdapters: options.adapters !== undefined,
-    unprotected: isExposed(address.host, apiKey !== undefined),
+    unprotected: isExposed(address.host, clients.areRequired),
     device: context.device,
     async close(drainMs) {
       closing = true

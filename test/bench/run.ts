@@ -31,6 +31,7 @@ import {orchestratorGates} from './orchestrator/gates.js'
 import {orchestratorRouting} from './orchestrator/routing.js'
 import {prompt} from './prompt.js'
 import {serveNeighbours} from './serve-neighbours.js'
+import {serveNeighboursKeys} from './serve-neighbours-keys.js'
 import {speechControl} from './speech-control.js'
 import {speechStream} from './speech-stream.js'
 import {structured} from './structured.js'
@@ -57,6 +58,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   structured,
   guide,
   'serve-neighbours': serveNeighbours,
+  'serve-neighbours-keys': serveNeighboursKeys,
   'lang-http': langHttp,
   'lang-live': langLive,
   'orchestrator-routing': orchestratorRouting,

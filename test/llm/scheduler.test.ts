@@ -79,6 +79,38 @@ describe('Scheduler with concurrent requests', () => {
     }
   })
 
+  it('returns the same texts for clients whose requests overtake each other', async () => {
+    const prompts = Array.from({length: 7}, (_, i) => `${'prompt '.repeat(60 - 8 * i)}${i}`)
+    const alone: string[] = []
+    for (const [i, prompt] of prompts.entries()) alone.push(await follow(model, ask(prompt, 5 + 3 * i)).ended)
+    const all = prompts.map((prompt, i) => {
+      const client = {id: `client ${i % 3}`, weight: 1 + (i % 3), share: 1}
+      return follow(model, {...ask(prompt, 5 + 3 * i), client})
+    })
+    for (const [i, {ended}] of all.entries()) assert.equal(await ended, alone[i])
+  })
+
+  it('prefers the client that was served least, for slots and for prefill', async () => {
+    const order: string[] = []
+    const run = async (id: string, prompt: string) => {
+      await follow(model, {...ask(prompt, 3), client: {id, weight: 1, share: 1}}).ended
+      order.push(id)
+    }
+    const many = Array.from({length: 6}, (_, i) => run('many', `${i} ${'word '.repeat(200)}`))
+    await Promise.all([...many, run('few', 'a short prompt')])
+    assert.ok(order.indexOf('few') < 3, order.join())
+  })
+
+  it('lets a client fill only its part of the queue', async () => {
+    const half = {id: 'half', weight: 1, share: 0.5}
+    const all = Array.from({length: 5}, () => follow(model, {...ask('x', 200), client: half}))
+    const listener = {event: () => {}, fail: () => {}}
+    assert.throws(() => submit(model, {...ask('x', 1), client: half}, listener), {code: 'overloaded'})
+    const other = follow(model, {...ask('x', 1), client: {...half, id: 'other'}})
+    for (const {abort} of all) abort()
+    await other.ended
+  })
+
   it('rejects requests beyond the slots and the queue', async () => {
     const all = Array.from({length: 7}, () => follow(model, ask('x', 200)))
     assert.throws(() => submit(model, ask('x', 1), {event: () => {}, fail: () => {}}), {

@@ -455,6 +455,8 @@ const refused: readonly [status: number, method: string, path: string, asked: As
 ]
 
 const withBody = operations.filter(({operation}) => operation.requestBody !== undefined)
+const limitedKey = 'a-key-with-a-small-budget'
+
 /** Valid bodies of the generation routes. */
 const valid: Readonly<Record<string, object>> = {
   '/api/chat': {messages: user, stream: false, ...few},
@@ -485,8 +487,10 @@ describe('responses of the inference server match its OpenAPI document', () => {
     server = await startServer(args)
     for (const name of ['fixed', 'first']) await writeFiles(join(folder, 'adapters', name), tinyAdapterFiles())
     const adapters = ['--adapter', `fixed=${join(folder, 'adapters', 'fixed')}`, '--adapters', join(folder, 'adapters')]
-    const manages = ['--models', 'pulled', '--manage-models', ...adapters]
-    busy = await startServer([...args, ...manages, '--parallel', '1', '--queue', '0', '--api-key-env', 'KEY'], {
+    const keys = join(folder, 'keys.toml')
+    await writeFile(keys, `[keys.limited]\nkey = "${limitedKey}"\nrequests_per_minute = 1\n`, {mode: 0o600})
+    const manages = ['--models', 'pulled', '--manage-models', '--api-key-env', 'KEY', '--api-keys', keys, ...adapters]
+    busy = await startServer([...args, ...manages, '--parallel', '1', '--queue', '0'], {
       env: {KEY: 'sesame', SVC_ADMIN_KEY: 'admin', HF_HOME: join(folder, 'hf'), HF_ENDPOINT: hub.endpoint},
     })
   })
@@ -565,6 +569,13 @@ describe('responses of the inference server match its OpenAPI document', () => {
       assert.equal(answer.status, 404, path)
       contract.assertResponse(`${dialectOf(path)}RouteUnknown`, 'POST', answer)
     }
+  })
+
+  it('429 after the budget of a key is used up', async () => {
+    const headers = {authorization: `Bearer ${limitedKey}`}
+    await askDocumented(busy, 'POST', '/api/show', {headers, body: {model: 'tiny'}})
+    for (const [path, body] of Object.entries({...valid, '/api/pull': {model: 'acme/none'}}))
+      assert.equal((await askDocumented(busy, 'POST', path, {headers, body})).status, 429, path)
   })
 
   it('503 while the queue is full', async () => {

@@ -113,6 +113,14 @@ export const serveSettings = sectionSettings('serve', () => ({
     default: -1,
     doc: 'Time until an idle model is unloaded, in seconds; -1 keeps it loaded.',
   },
+  apiKeys: {
+    type: text('a path'),
+    flag: 'api-keys',
+    group: 'network',
+    placeholder: 'FILE',
+    env: ['SVC_SERVE_API_KEYS'],
+    doc: 'TOML file with the API keys of several clients, their weights and budgets.',
+  },
   origins: {
     type: originPatterns(),
     flag: 'origins',

@@ -14,9 +14,8 @@ export const launchErrors = rows(() => ({
     hint: (p) => `Install it, for example with ${p.install}.`,
   }),
   launch_server_failed: failed({
-    message: (p: {reason: string; hint?: string | undefined}) =>
-      `The server for the program did not start: ${p.reason}`,
-    hint: (p) => p.hint ?? 'Start the server separately, and read what it prints.',
+    message: (p: {reason: string}) => `The server for the program did not start: ${p.reason}`,
+    hint: 'Correct that, or start a server separately and name it with --server.',
   }),
   launch_server_unusable: unavailable({
     message: (p: {server: string; model?: string | undefined}) =>

@@ -137,9 +137,20 @@ export const networkErrors = rows(() => ({
   }),
   rate_limited: unavailable({
     http: 429,
+    openai: 'rate_limit_exceeded',
     message: (p: {limit: number; within: 'second' | 'minute'}) =>
       `More than ${counted(p.limit, 'request')} arrived within a ${p.within}.`,
     hint: 'Wait for the time in Retry-After, then send the request again.',
+  }),
+  token_budget_exhausted: unavailable({
+    http: 429,
+    openai: 'rate_limit_exceeded',
+    message: (p: {limit: number}) => `The budget of this API key, ${counted(p.limit, 'token')} per minute, is used up.`,
+    hint: 'Wait for the time in Retry-After, then send the request again.',
+  }),
+  api_keys_invalid: usage({
+    message: (p: {path: string; reason: string}) => `The file of API keys ${p.path} cannot be used: ${p.reason}.`,
+    hint: 'Write a table [keys.NAME] with a key for each client, in a file that only you can read.',
   }),
   overloaded: unavailable({
     openai: 'overloaded',
