@@ -51,6 +51,8 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'typecheck.duplicate_modifier': inTask('db.Task.all().limit(1).‹limit›(2)'),
   'typecheck.modifier': inTask('db.Task.get(1).‹limit›(1)'),
   'typecheck.count_modifier': inTask('db.Task.all().limit(1).‹count›()'),
+  'typecheck.upsert_key':
+    '@table type A { x: int, y: int }\n@index A.x on (x) unique\n@index A.y on (y) unique\nfn f() to Unit { db.A.‹upsert›({ x: 1, y: 1 }) }\n',
   'typecheck.retrieval_mode': inTask('db.Task.all().using(‹bm25›)'),
   'typecheck.hint_constant': inTask('let t = "a"\n    db.Task.all().live(‹t›)'),
   'typecheck.column_constant': inTask('db.Task.all().order_by(‹1 + 1›)'),

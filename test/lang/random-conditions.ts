@@ -120,7 +120,9 @@ const needle = (random: Random): string => {
   return random.chance(0.3) ? part.toUpperCase() : random.chance(0.3) ? part.toLowerCase() : part
 }
 
-const otherCount = 5
+/** The names of the rows that `other` refers to. */
+const otherNames = ['', 'a', 'A', 'Äpfel', '100%']
+const otherCount = otherNames.length
 const rowCount = 40
 /** Doubles with all digits; some of them are in the table. */
 const preciseFloats = (random: Random) => Array.from({length: 12}, () => (random.next() - 0.5) * 10 ** random.below(12))
@@ -142,7 +144,13 @@ function scalar(kind: Kind, random: Random, precise: readonly number[]): Scalar 
   }
 }
 
-const some = <T>(random: Random, most: number, make: () => T): T[] => Array.from({length: random.below(most + 1)}, make)
+const several = <T>(random: Random, most: number, make: () => T): T[] =>
+  Array.from({length: random.below(most + 1)}, make)
+
+/** One to three different columns. */
+const distinctColumns = (random: Random): Column[] => [
+  ...new Set([random.of(columns), ...several(random, 2, () => random.of(columns))]),
+]
 
 function randomRows(random: Random, precise: readonly number[]): Row[] {
   const value = <T>(kind: Kind) => scalar(kind, random, precise) as T
@@ -157,16 +165,16 @@ function randomRows(random: Random, precise: readonly number[]): Row[] {
     o: orNull(() => value<string>('str')),
     b: value('bool'),
     c: orNull(() => value<boolean>('bool')),
-    tags: some(random, 3, () => value<string>('str')),
-    sizes: some(random, 3, () => value<number>('int')),
-    maybe: orNull(() => some(random, 3, () => value<string>('str'))),
+    tags: several(random, 3, () => value<string>('str')),
+    sizes: several(random, 3, () => value<number>('int')),
+    maybe: orNull(() => several(random, 3, () => value<string>('str'))),
     other: value('Id[Other]'),
   }))
 }
 
 // The source of conditions
 
-type Operator = 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'contains' | 'is_null'
+type Operator = 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'between' | 'in' | 'contains' | 'starts_with' | 'is_null'
 
 /** A value and its source form: a literal or a parameter name. */
 interface Written<V> {
@@ -183,6 +191,10 @@ type Entry =
   | {kind: 'and' | 'or'; parts: Conditions[]}
   | {kind: 'not'; part: Conditions}
   | {kind: 'column'; column: Column; tests: Test[]; short: boolean}
+  /** Conditions whose value may be None; the only entry of its object. */
+  | {kind: 'maybe'; parts: {column: Column; test: Test}[]}
+  /** Conditions on the row that `other` refers to. */
+  | {kind: 'refers'; tests: Test[]}
 
 /** An object of conditions: its entries are joined by AND. */
 type Conditions = Entry[]
@@ -225,18 +237,50 @@ class Generator {
     const count = random.chance(0.05) ? 0 : 1 + random.below(random.chance(0.3) ? 4 : 2)
     const names = new Set<string>()
     return Array.from({length: count}, () => this.#entry(depth)).filter((entry) => {
-      const name = entry.kind === 'column' ? entry.column.name : entry.kind
+      const name = entry.kind === 'column' ? entry.column.name : entry.kind === 'refers' ? 'other' : entry.kind
       if (names.has(name)) return false
       names.add(name)
       return true
     })
   }
 
+  /** Conditions that need no object literal. */
+  part(depth: number): Conditions {
+    return this.#random.chance(0.15) ? [this.#maybe()] : this.conditions(depth)
+  }
+
+  #maybe(): Entry {
+    const random = this.#random
+    const parts = distinctColumns(random).map((column) => {
+      const isList = column.kind.startsWith('List')
+      const operator = random.of(this.#operators(column, isList).filter((each) => each !== 'between'))
+      const {value} = this.#operand(column, operator)
+      const type =
+        operator === 'is_null'
+          ? 'bool'
+          : operator === 'in'
+            ? `List[${column.kind}]`
+            : isList
+              ? column.kind.slice(5, -1)
+              : column.kind
+      const test = {operator, operand: this.#parameter(`Option[${type}]`, random.chance(0.4) ? null : value)}
+      return {column, test}
+    })
+    return {kind: 'maybe', parts}
+  }
+
+  #refers(): Entry {
+    const name = column('s', 'str')
+    const operator = this.#random.of(['eq', 'neq', 'in', 'starts_with', 'contains'] as const)
+    return {kind: 'refers', tests: [{operator, operand: this.#operand(name, operator)}]}
+  }
+
   #entry(depth: number): Entry {
     const random = this.#random
+    if (random.chance(0.08)) return this.#refers()
     if (depth === 0 || random.chance(0.45)) return this.#column()
     if (random.chance(0.3)) return {kind: 'not', part: this.conditions(depth - 1)}
-    const parts = some(random, random.chance(0.1) ? 8 : 3, () => this.conditions(depth - 1))
+    const parts = several(random, random.chance(0.1) ? 8 : 3, () => this.part(depth - 1))
     return {kind: random.chance(0.5) ? 'and' : 'or', parts}
   }
 
@@ -258,8 +302,8 @@ class Generator {
   #operators({kind}: Column, isList: boolean): readonly Operator[] {
     if (isList) return ['contains', 'contains', 'is_null']
     if (kind === 'bool') return ['eq', 'neq', 'in', 'is_null']
-    const ordered: readonly Operator[] = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'in', 'is_null']
-    return kind === 'str' ? [...ordered, 'contains', 'contains', 'contains'] : ordered
+    const ordered: readonly Operator[] = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'between', 'in', 'in', 'is_null']
+    return kind === 'str' ? [...ordered, 'contains', 'contains', 'contains', 'starts_with', 'starts_with'] : ordered
   }
 
   #operand(chosen: Column, operator: Operator): Test['operand'] {
@@ -271,15 +315,21 @@ class Generator {
         return this.#slot(chosen)
       case 'is_null':
         return this.#written('bool', random.chance(0.5))
+      case 'starts_with':
+        return this.#written('str', needle(random))
+      case 'between': {
+        const limits = [this.#written(kind, this.#value(kind)), this.#written(kind, this.#value(kind))]
+        return {value: limits.map(({value}) => value), text: `[${limits.map(({text}) => text).join(', ')}]`}
+      }
       case 'contains':
         if (kind === 'str') return this.#written('str', needle(random))
         return this.#written(kind.slice(5, -1), this.#value(kind === 'List[int]' ? 'int' : 'str'))
       case 'in': {
         if (random.chance(0.5)) {
-          const values = some(random, 5, () => this.#value(kind))
+          const values = several(random, 5, () => this.#value(kind))
           return this.#parameter(`List[${kind}]`, values)
         }
-        const items = [this.#value(kind), ...some(random, 4, () => this.#value(kind))]
+        const items = [this.#value(kind), ...several(random, 4, () => this.#value(kind))]
         const written = items.map((item) => this.#written(kind, item))
         return {value: items, text: `[${written.map(({text}) => text).join(', ')}]`}
       }
@@ -310,7 +360,14 @@ class Generator {
   }
 }
 
-const writeConditions = (conditions: Conditions): string => `{ ${conditions.map(writeEntry).join(', ')} }`
+function writeConditions(conditions: Conditions): string {
+  const [first] = conditions
+  const text = `{ ${conditions.map(writeEntry).join(', ')} }`
+  return first?.kind === 'maybe' ? `maybe(${text})` : text
+}
+
+const writeTests = (tests: readonly Test[]) =>
+  tests.map(({operator, operand}) => `${operator}: ${operand.text}`).join(', ')
 
 function writeEntry(entry: Entry): string {
   switch (entry.kind) {
@@ -322,8 +379,12 @@ function writeEntry(entry: Entry): string {
     case 'column': {
       const {column: of, tests, short} = entry
       if (short) return `${of.name}: ${tests[0]?.operand.text}`
-      return `${of.name}: { ${tests.map(({operator, operand}) => `${operator}: ${operand.text}`).join(', ')} }`
+      return `${of.name}: { ${writeTests(tests)} }`
     }
+    case 'maybe':
+      return entry.parts.map(({column: of, test}) => `${of.name}: { ${writeTests([test])} }`).join(', ')
+    case 'refers':
+      return `other: { name: { ${writeTests(entry.tests)} } }`
   }
 }
 
@@ -342,6 +403,10 @@ function holdsEntry(entry: Entry, row: Row): boolean {
       return !holdsAll(entry.part, row)
     case 'column':
       return entry.tests.every((test) => holdsTest(test, row[entry.column.name]))
+    case 'maybe':
+      return entry.parts.every(({column: {name}, test}) => test.operand.value === null || holdsTest(test, row[name]))
+    case 'refers':
+      return entry.tests.every((test) => holdsTest(test, otherNames[row.other - 1] ?? null))
   }
 }
 
@@ -366,6 +431,12 @@ function holdsTest({operator, operand: {value}}: Test, held: Row[ColumnName]): b
   switch (operator) {
     case 'in':
       return (value as readonly Scalar[]).includes(scalarHeld)
+    case 'starts_with':
+      return String(scalarHeld).startsWith(String(value))
+    case 'between': {
+      const [least, most] = value as readonly Scalar[]
+      return order(scalarHeld, least as Scalar) >= 0 && order(scalarHeld, most as Scalar) <= 0
+    }
     case 'contains':
       return folded(String(scalarHeld)).includes(folded(String(value)))
     case 'lt':
@@ -390,7 +461,7 @@ interface Question {
 
 function question(i: number, random: Random, precise: readonly number[]): Question {
   const generator = new Generator(random, precise)
-  const conditions = generator.conditions(random.below(5))
+  const conditions = generator.part(random.below(5))
   const {params} = generator
   const list = params.map(({type}, at) => `p${at}: ${type}`).join(', ')
   const where = writeConditions(conditions)
@@ -398,6 +469,8 @@ function question(i: number, random: Random, precise: readonly number[]): Questi
 fn q${i}(${list}) to List[Thing] { return db.Thing.where(${where}) }
 @endpoint(kind: query)
 fn c${i}(${list}) to int { return db.Thing.where(${where}).count() }
+@endpoint(kind: query)
+fn e${i}(${list}) to bool { return db.Thing.where(${where}).exists() }
 `
   return {name: `${i}`, text, conditions, args: params.map(({value}) => value)}
 }
@@ -418,7 +491,7 @@ async function filled(program: Program, rows: readonly Row[]): Promise<Applicati
   const application = await opened(program)
   const add = functionOf(program, 'add')
   const addOther = functionOf(program, 'add_other')
-  for (let i = 0; i < otherCount; i++) await application.call(addOther, [`other ${i}`])
+  for (const name of otherNames) await application.call(addOther, [name])
   for (const row of rows)
     assert.deepEqual(
       await application.call(
@@ -457,6 +530,8 @@ export async function compareConditions(seed: number): Promise<void> {
       for (const row of found) assert.deepEqual({...row}, rows[row._id - 1], about)
       const counted = await application.call(functionOf(program, `c${name}`), args)
       assert.equal(counted.value, expected.length, about)
+      const some = await application.call(functionOf(program, `e${name}`), args)
+      assert.equal(some.value, expected.length > 0, about)
     }
   } finally {
     application.close()

@@ -441,10 +441,10 @@ fn twice(n: int) to int { return n * 2 }
     }
     const names = async (source: string) => (await proposed(source)).map(({label}) => label)
     /** Completes after the declarations and again before them, where the unfinished code precedes them. */
-    const inBody = async (body: string) => {
+    const inBody = async (body: string, more = '') => {
       const alone = `fn f(limit: int) to int {\n    let rest = 1\n    ${body}`
-      const found = await names(`${tables}\n${alone}`)
-      const above = await names(`${alone}\n${tables}`)
+      const found = await names(`${tables}\n${more}\n${alone}`)
+      const above = await names(`${alone}\n${tables}\n${more}`)
       assert.deepEqual(above.sort(), [...found].sort(), 'before the declarations')
       return found
     }
@@ -483,18 +483,24 @@ fn twice(n: int) to int { return n * 2 }
 
     it('gets the operations after a table', async () => {
       const found = await inBody('return db.Book.§')
-      assert.deepEqual(found, ['insert', 'get', 'find', 'all', 'filter', 'where', 'count', 'update', 'delete'])
+      assert.deepEqual(found, 'insert get find all filter where count exists order_by update delete'.split(' '))
+    })
+
+    it('gets upsert only for a table with a unique index', async () => {
+      const unique = '@index Book.by_title on (title) unique'
+      assert.ok((await inBody('return db.Book.§', unique)).includes('upsert'))
     })
 
     it('gets the operators for a column in where', async () => {
       const found = await inBody('db.Book.where({ pages: { §')
-      assert.deepEqual(found.slice(0, 7), ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in'])
+      assert.deepEqual(found.slice(0, 8), ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'between', 'in'])
       assert.ok(!(await inBody('db.Book.where({ pages: { gte: 1, §')).includes('gte'))
     })
 
     it('gets the modifiers after an operation, and the methods of its result', async () => {
       const found = await inBody('db.Book.where({ pages: { gt: 1 } })\n        .§')
-      assert.deepEqual(found.slice(0, 8), ['order_by', 'limit', 'select', 'count', 'sync', 'using', 'live', 'scope'])
+      const expected = 'order_by limit offset select count exists update delete sync using live scope'.split(' ')
+      assert.deepEqual(found.slice(0, expected.length), expected)
       assert.ok(found.includes('map') && found.includes('len'))
     })
 

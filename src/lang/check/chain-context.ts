@@ -18,11 +18,19 @@ export interface ChainContext {
   readonly chain: Chain
 }
 
-export const writes: ReadonlySet<ChainOp> = new Set(['insert', 'delete', 'update', 'unsafe_query_raw_clause'])
+export const writes: ReadonlySet<ChainOp> = new Set([
+  'insert',
+  'upsert',
+  'delete',
+  'update',
+  'delete_where',
+  'update_where',
+  'unsafe_query_raw_clause',
+])
 
 /** Whether a link has the right number of arguments. If not, its arguments are checked without expected types. */
-export function hasChainArgs({c}: ChainContext, name: Name, args: readonly Arg[], takes: number): boolean {
-  if (hasArgCount(c, args, {name: name.text, span: name, most: takes})) return true
+export function hasChainArgs({c}: ChainContext, name: Name, args: readonly Arg[], most: number, least = most): boolean {
+  if (hasArgCount(c, args, {name: name.text, span: name, most, least})) return true
   for (const {value} of args) if (value.kind !== 'object') c.value(value)
   return false
 }

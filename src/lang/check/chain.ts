@@ -4,16 +4,18 @@ import {type ChainContext, hasChainArgs, type Link, writes} from './chain-contex
 import {type Checker, nothing} from './checker.js'
 import {foreignMethod} from './foreign-methods.js'
 import type {Chain, ChainOp, Ir} from './ir.js'
-import {applyModifier, modifiers} from './modifiers.js'
+import {applyModifier, isModifier, startsRows} from './modifiers.js'
 import {checkFilter, checkWhere} from './predicate.js'
 import {abbreviatedObject} from './records.js'
-import {insertedRecord, updatedRecord} from './stored-record.js'
+import {insertedRecord, readChanges} from './stored-record.js'
 import {bool, fits, int, list, option, outcome, show, type Table, type Type} from './types.js'
 import {reportUnknown, reportUnknownName} from './unknown-name.js'
+import {readUpsert, uniqueIndexes} from './upsert.js'
 
 /** Operations that can start a chain, with their argument count and the name of the operation in the plan. */
 const heads = {
   insert: {takes: 1, op: 'insert'},
+  upsert: {least: 1, takes: 3, op: 'upsert'},
   get: {takes: 1, op: 'get'},
   find: {takes: 1, op: 'get'},
   delete: {takes: 1, op: 'delete'},
@@ -23,7 +25,7 @@ const heads = {
   where: {takes: 1, op: 'filter_record'},
   count: {takes: 0, op: 'count'},
   query: {takes: 1, op: 'unsafe_query_raw_clause'},
-} as const satisfies Record<string, {takes: number; op: ChainOp}>
+} as const satisfies Record<string, {takes: number; least?: number; op: ChainOp}>
 type Head = keyof typeof heads
 
 /**
@@ -36,7 +38,7 @@ export function checkChain(c: Checker, expr: CallExpr | MemberExpr): Ir | undefi
   const tableLink = links[0] as Link
   const headLink = links[1]
   const rest = links.slice(2)
-  if (rest.some(({name}) => !Object.hasOwn(modifiers, name.text)) && headLink?.args !== undefined) return undefined
+  if (rest.some((link) => !isModifier(c, link)) && headLink?.args !== undefined) return undefined
   const table = tableOf(c, tableLink)
   if (table === undefined) return failed(c, links)
   const head = headLink?.args === undefined ? undefined : headLink
@@ -106,10 +108,19 @@ function failed(c: Checker, links: readonly Link[]): Ir {
 function checkOperation(c: Checker, table: Table, head: Link, rest: readonly Link[]): Ir {
   const {name, args = []} = head
   const called = name.text
-  if (!Object.hasOwn(heads, called)) {
+  // All rows, unless a modifier says otherwise: db.Task.order_by(due).
+  const isImplied = startsRows.has(called)
+  if (!isImplied && !Object.hasOwn(heads, called)) {
     const message = `db.${table.name} has no operation '${called}'.`
-    const known = Object.keys(heads)
+    const known = [...Object.keys(heads), ...startsRows]
     reportUnknown(c, 'typecheck.unknown_method', name, message, foreignMethod(called, known) ?? near(called, known), {})
+    return failed(c, [head, ...rest])
+  }
+  if (called === 'upsert' && uniqueIndexes(table).length === 0) {
+    const message = `db.${table.name} has no operation 'upsert', which needs a unique index to find the row.`
+    c.report('typecheck.unknown_method', name, message, {
+      hints: [`Declare @index ${table.name}.by_key on (column) unique`],
+    })
     return failed(c, [head, ...rest])
   }
   c.symbols?.use(name, undefined, () => `db.${table.name}.${called}`)
@@ -118,12 +129,15 @@ function checkOperation(c: Checker, table: Table, head: Link, rest: readonly Lin
     end: name.end,
     fn: c.function.name,
     table,
-    op: heads[called as Head].op,
+    op: isImplied ? 'all' : heads[called as Head].op,
     id: undefined,
     record: undefined,
+    changes: [],
+    key: undefined,
     predicate: undefined,
     orderBy: [],
     limit: undefined,
+    offset: undefined,
     select: undefined,
     sync: false,
     using: undefined,
@@ -131,11 +145,9 @@ function checkOperation(c: Checker, table: Table, head: Link, rest: readonly Lin
     scope: undefined,
   }
   const context: ChainContext = {c, table, head: name, chain}
-  readHead(context, args)
-  if (rest.length > 0) {
-    const seen = new Set<string>()
-    for (const link of rest) applyModifier(context, link, seen)
-  }
+  if (!isImplied) readHead(context, args)
+  const seen = new Set<string>()
+  for (const link of isImplied ? [head, ...rest] : rest) applyModifier(context, link, seen)
   const kind = writes.has(chain.op) ? 'write' : 'read'
   c.function.effects.push({kind, what: `db.${table.name}.${called}()`, table, span: name})
   c.function.chains.push(chain)
@@ -147,13 +159,17 @@ function valueType({op, select, table}: Chain): Type {
   const row: Type = {kind: 'row', table, selected}
   switch (op) {
     case 'insert':
+    case 'upsert':
       return table.id.type
     case 'get':
       return option(row)
     case 'delete':
     case 'update':
+    case 'exists':
       return bool
     case 'count':
+    case 'delete_where':
+    case 'update_where':
       return int
     default:
       return list(row)
@@ -169,7 +185,8 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
       head,
       `db.${table.name}.query(clause) passes raw SQL; use filter, where, all or get/find.`,
     )
-  if (!hasChainArgs(context, head, args, heads[name].takes)) return
+  const taken: {takes: number; least?: number} = heads[name]
+  if (!hasChainArgs(context, head, args, taken.takes, taken.least)) return
   const first = args[0] as Arg
   const second = args[1] as Arg
   const object = (expr: Expr) => abbreviatedObject(c, expr) ?? expr
@@ -184,7 +201,13 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
       break
     case 'update':
       chain.id = rowId(context, first.value)
-      chain.record = updatedRecord(context, object(second.value))
+      chain.changes = readChanges(context, object(second.value))
+      break
+    case 'upsert':
+      readUpsert(
+        context,
+        args.map(({value}) => object(value)),
+      )
       break
     case 'filter':
     case 'where': {

@@ -132,12 +132,17 @@ export type IrStmt =
 
 export type ChainOp =
   | 'insert'
+  | 'upsert'
   | 'get'
   | 'delete'
   | 'update'
+  /** Of all rows that match a predicate. */
+  | 'delete_where'
+  | 'update_where'
   | 'all'
   | 'filter_record'
   | 'count'
+  | 'exists'
   | 'unsafe_query_raw_clause'
 
 export type Predicate =
@@ -150,8 +155,21 @@ export type Predicate =
   /** Without an index, the terms are matched as substrings. */
   | {kind: 'matches'; column: Column; value: Ir; index: Index | undefined}
   | {kind: 'near'; column: Column; value: Ir; index: Index}
+  | {kind: 'starts_with'; column: Column; value: Ir}
+  /** True if the value is None; else `arg`, which uses the value. */
+  | {kind: 'maybe'; value: Ir; arg: Predicate}
+  /** A condition on the row that an id refers to. */
+  | {kind: 'refers'; column: Column; table: Table; arg: Predicate}
 
 export type RetrievalMode = 'fts' | 'vector' | 'hybrid'
+
+/** A value that is written to a column. */
+export interface ColumnChange {
+  readonly column: Column
+  readonly value: Ir
+  /** Whether the value is added to that of the row. */
+  readonly increments: boolean
+}
 
 /** A chain of calls on a table as written in the source; the input of the planner. */
 export interface Chain extends Span {
@@ -160,11 +178,15 @@ export interface Chain extends Span {
   table: Table
   op: ChainOp
   id: Ir | undefined
-  /** For `insert` and `update`: a value for each listed column, or a complete record. */
+  /** The row that `insert` and `upsert` add: a value for each listed column, or a complete record. */
   record: readonly (readonly [Column, Ir])[] | Ir | undefined
+  changes: readonly ColumnChange[]
+  /** Of `upsert`: the unique index that decides whether the row exists. */
+  key: Index | undefined
   predicate: Predicate | undefined
   orderBy: (readonly [Column, 'asc' | 'desc'])[]
   limit: Ir | undefined
+  offset: Ir | undefined
   select: readonly Column[] | undefined
   sync: boolean
   using: RetrievalMode | undefined

@@ -1,7 +1,10 @@
 import type {Arg, Expr, Name} from '../syntax/index.js'
 import {type ChainContext, hasChainArgs, type Link, writes} from './chain-context.js'
+import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
-import type {Chain} from './ir.js'
+import type {Chain, ChainOp} from './ir.js'
+import {abbreviatedObject} from './records.js'
+import {readChanges} from './stored-record.js'
 import {type Column, int} from './types.js'
 
 type Modifier = (context: ChainContext, name: Name, args: readonly Arg[]) => void
@@ -9,10 +12,23 @@ type Modifier = (context: ChainContext, name: Name, args: readonly Arg[]) => voi
 /** Modifiers that can follow the head of a chain. */
 export const modifiers: Readonly<Record<string, Modifier>> = {
   order_by: orderBy,
-  limit,
+  limit: bound('limit'),
+  offset: bound('offset'),
   select,
   count: (context, name, args) => {
     if (hasChainArgs(context, name, args, 0)) context.chain.op = 'count'
+  },
+  exists: (context, name, args) => {
+    if (hasChainArgs(context, name, args, 0)) context.chain.op = 'exists'
+  },
+  update: (context, name, args) => {
+    if (!hasChainArgs(context, name, args, 1)) return
+    const {value} = args[0] as Arg
+    context.chain.op = 'update_where'
+    context.chain.changes = readChanges(context, abbreviatedObject(context.c, value) ?? value)
+  },
+  delete: (context, name, args) => {
+    if (hasChainArgs(context, name, args, 0)) context.chain.op = 'delete_where'
   },
   all: (context, name, args) => {
     hasChainArgs(context, name, args, 0)
@@ -25,9 +41,20 @@ export const modifiers: Readonly<Record<string, Modifier>> = {
   scope: hint,
 }
 
+/** Modifiers that can also follow the table itself, and then apply to all its rows. */
+export const startsRows: ReadonlySet<string> = new Set(['order_by', 'limit', 'offset', 'select', 'exists'])
+
 /** Modifiers that change the plan but not the result; valid on every read operation. */
 const hints: ReadonlySet<string> = new Set(['sync', 'using', 'live', 'scope'])
 const repeatable: ReadonlySet<string> = new Set(['order_by', 'all', 'sync'])
+
+/** Whether a link belongs to the operation, and is not a method of its result. */
+export const isModifier = (_: Checker, {name}: Link): boolean => Object.hasOwn(modifiers, name.text)
+
+/** Operations on rows, which modifiers can shape. */
+const ofRows: ReadonlySet<ChainOp> = new Set(['all', 'filter_record'])
+/** Modifiers that replace the rows by a single result of all of them. */
+const results: ReadonlySet<string> = new Set(['count', 'exists', 'update', 'delete'])
 
 export function applyModifier(context: ChainContext, {name, args}: Link, seen: Set<string>): void {
   const {c, head, chain} = context
@@ -37,19 +64,22 @@ export function applyModifier(context: ChainContext, {name, args}: Link, seen: S
     c.report('typecheck.modifier', name, `${text} needs parentheses: .${text}(...).`)
     return
   }
-  const afterCount = op === 'count' && !hints.has(text) && text !== 'all'
-  if (writes.has(op) || (op === 'get' && !hints.has(text)))
-    c.report('typecheck.modifier', name, `.${text}() cannot follow ${head.text}().`)
-  else if (afterCount || (text === 'count' && isShaped(chain)))
-    c.report('typecheck.count_modifier', name, 'count() cannot be combined with order_by, limit or select.')
+  const isHint = hints.has(text)
+  const after = [...seen].findLast((each) => results.has(each)) ?? head.text
+  if (writes.has(op) || (op === 'get' && !isHint))
+    c.report('typecheck.modifier', name, `.${text}() cannot follow ${after}().`)
+  else if (!ofRows.has(op) && !isHint && text !== 'all')
+    c.report('typecheck.count_modifier', name, `${after}() cannot be combined with order_by, limit or select.`)
+  else if (results.has(text) && isShaped(chain))
+    c.report('typecheck.count_modifier', name, `${text}() cannot be combined with order_by, limit or select.`)
   else if (seen.has(text) && !repeatable.has(text))
     c.report('typecheck.duplicate_modifier', name, `Duplicate modifier .${text}().`)
   else modifiers[text]?.(context, name, args)
   seen.add(text)
 }
 
-const isShaped = ({orderBy: order, limit: most, select: columns}: Chain) =>
-  order.length > 0 || most !== undefined || columns !== undefined
+const isShaped = ({orderBy: order, limit, offset, select: columns}: Chain) =>
+  order.length > 0 || limit !== undefined || offset !== undefined || columns !== undefined
 
 function orderBy(context: ChainContext, name: Name, args: readonly Arg[]): void {
   const {c, chain} = context
@@ -68,13 +98,15 @@ function orderBy(context: ChainContext, name: Name, args: readonly Arg[]): void 
   else if (column !== undefined) chain.orderBy.push([column, direction])
 }
 
-function limit(context: ChainContext, name: Name, args: readonly Arg[]): void {
-  const {c, chain} = context
-  if (!hasChainArgs(context, name, args, 1)) return
-  const {value} = args[0] as Arg
-  if (value.kind === 'unary' && value.operator === '-' && value.operand.kind === 'int')
-    c.report('typecheck.limit_negative', value, 'limit must not be negative.')
-  else chain.limit = c.check(value, int)
+function bound(which: 'limit' | 'offset'): Modifier {
+  return (context, name, args) => {
+    const {c, chain} = context
+    if (!hasChainArgs(context, name, args, 1)) return
+    const {value} = args[0] as Arg
+    if (value.kind === 'unary' && value.operator === '-' && value.operand.kind === 'int')
+      c.report('typecheck.limit_negative', value, `${which} must not be negative.`)
+    else chain[which] = c.check(value, int)
+  }
 }
 
 function select(context: ChainContext, name: Name, args: readonly Arg[]): void {

@@ -2,14 +2,31 @@ import type {Span} from '../diagnostics/index.js'
 import type {Entry, Expr, ObjectExpr} from '../syntax/index.js'
 import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
-import type {Predicate} from './ir.js'
-import {bool, type Column, float, isComparable, isNumber, isScalar, list, show, type Table, type Type} from './types.js'
+import type {Ir, Predicate} from './ir.js'
+import {abbreviatedObject} from './records.js'
+import {
+  bool,
+  type Column,
+  fits,
+  float,
+  isComparable,
+  isNumber,
+  isScalar,
+  list,
+  option,
+  show,
+  type Table,
+  type Type,
+} from './types.js'
 import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
 
 /** Scripts written without spaces between words, which the search index does not separate. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
 
-const operators = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'contains', 'is_null', 'matches', 'near'] as const
+const operators = [
+  ...(['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'between', 'in', 'contains', 'starts_with', 'is_null'] as const),
+  ...(['matches', 'near'] as const),
+]
 type Operator = (typeof operators)[number]
 
 /** `filter({column: value, …})`: equality, joined by AND. */
@@ -35,9 +52,21 @@ export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | u
 
 /** `where({…})`: columns with values or operators, `and`, `or` and `not`. */
 export function checkWhere(c: Checker, table: Table, expr: Expr): Predicate | undefined {
+  const checker = new WhereChecker(c, table)
+  const optional = optionalConditions(c, expr)
+  if (optional !== undefined) return checker.optional(optional)
   if (expr.kind !== 'object') return shape(c, expr, 'where() needs an object of conditions.')
   warnEmpty(c, expr, 'where')
-  return new WhereChecker(c, table).object(expr, true)
+  return checker.object(expr, true)
+}
+
+/** The object of `maybe({…})`, in which conditions whose value is None do not count. */
+function optionalConditions(c: Checker, expr: Expr): ObjectExpr | undefined {
+  if (expr.kind !== 'call' || expr.callee.kind !== 'name' || expr.callee.name.text !== 'maybe') return undefined
+  if (c.scope.find('maybe') !== undefined || c.declarations.functions.has('maybe')) return undefined
+  const [only] = expr.args
+  const value = only && (abbreviatedObject(c, only.value) ?? only.value)
+  return expr.args.length === 1 && value?.kind === 'object' ? value : undefined
 }
 
 /** Conditions are known when the program is checked. */
@@ -55,13 +84,19 @@ function shape(c: Checker, expr: Expr, message: string): undefined {
   if (expr.kind !== 'object') c.value(expr)
 }
 
-function equality(c: Checker, column: Column, span: Span, value: Expr): Predicate | undefined {
+function equality(
+  c: Checker,
+  column: Column,
+  span: Span,
+  value: Expr,
+  type: Type = column.type,
+): (Predicate & {kind: 'eq'}) | undefined {
   if (!isComparable(column.base) && column.base.kind !== 'unknown') {
     notFor(c, span, 'eq', column)
     c.value(value)
     return undefined
   }
-  return {kind: 'eq', column, value: c.check(value, column.type, 'slot')}
+  return {kind: 'eq', column, value: c.check(value, type, 'slot')}
 }
 
 const notFor = (c: Checker, span: Span, operator: string, column: Column) =>
@@ -84,11 +119,20 @@ const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
   lte: isOrdered,
   gt: isOrdered,
   gte: isOrdered,
+  between: isOrdered,
   in: isComparable,
   contains: (type) => isText(type) || elementOf(type) !== undefined,
+  starts_with: isText,
   is_null: () => true,
   matches: isText,
   near: (type) => type.kind === 'bytes' || (type.kind === 'list' && type.of.kind === 'float'),
+}
+
+/** The column of the row that an id refers to, unless the name is an operator. */
+function refersTo({base}: Column, name: string): Column | undefined {
+  if (base.kind !== 'id' || operators.includes(name as Operator)) return undefined
+  const {table} = base
+  return name === '_id' ? table.id : table.columns.find((column) => column.name === name)
 }
 
 /** The conditions of the items that have one. */
@@ -110,13 +154,33 @@ const maxConditions = 500
 
 class WhereChecker {
   readonly #c: Checker
-  readonly #table: Table
+  #table: Table
   #ranked = false
   #conditions = 0
+  /** Whether the values are options, and conditions without a value do not count. */
+  #isOptional = false
 
   constructor(c: Checker, table: Table) {
     this.#c = c
     this.#table = table
+  }
+
+  /** The conditions of `maybe({…})`. */
+  optional(expr: ObjectExpr): Predicate {
+    this.#isOptional = true
+    const predicate = this.object(expr)
+    this.#isOptional = false
+    return predicate
+  }
+
+  /** A condition that uses a value; without it, if it may be absent, every row matches. */
+  #using(value: Ir, arg: Predicate): Predicate {
+    return this.#isOptional ? {kind: 'maybe', value, arg} : arg
+  }
+
+  /** Checks a value that a column is compared with. */
+  #value(expr: Expr, type: Type): Ir {
+    return this.#isOptional ? this.#c.check(expr, option(type), 'slot') : this.#c.check(expr, type)
   }
 
   /** The entries of an object, joined by AND. `top`: `near` is allowed here. */
@@ -128,6 +192,10 @@ class WhereChecker {
 
   #entry({key, value}: Entry, top: boolean): Predicate | undefined {
     const {text} = key
+    if (this.#isOptional && (text === 'and' || text === 'or' || text === 'not')) {
+      shape(this.#c, value, `maybe({..}) takes conditions on columns; put it into '${text}' instead.`)
+      return undefined
+    }
     if ((text === 'and' || text === 'or') && value.kind === 'list')
       return {kind: text, args: present(value.items, (item) => this.#part(item, top && text === 'and'))}
     if (text === 'not' && value.kind === 'object') return {kind: 'not', arg: this.object(value)}
@@ -142,14 +210,19 @@ class WhereChecker {
       if (value.kind !== 'object') this.#c.value(value)
       return undefined
     }
+    const abbreviated = this.#referredName(column, value)
+    if (abbreviated !== undefined) return this.#operators(column, abbreviated, top)
     if (value.kind !== 'object') {
       this.#count(key)
-      return equality(this.#c, column, key, value)
+      const equal = equality(this.#c, column, key, value, this.#isOptional ? option(column.type) : column.type)
+      return equal && this.#using(equal.value, equal)
     }
     return this.#operators(column, value, top)
   }
 
   #part(item: Expr, top: boolean): Predicate | undefined {
+    const optional = optionalConditions(this.#c, item)
+    if (optional !== undefined) return this.optional(optional)
     if (item.kind === 'object') return this.object(item, top)
     shape(this.#c, item, 'Each item of and/or must be an object of conditions.')
     return undefined
@@ -162,17 +235,41 @@ class WhereChecker {
       return undefined
     }
     reportRepeatedKeys(this.#c, expr)
-    const parts = present(expr.entries, (entry) => this.#operator(column, entry, top))
+    const ofRow = expr.entries.filter(({key}) => refersTo(column, key.text) !== undefined)
+    const own = expr.entries.filter((entry) => !ofRow.includes(entry))
+    const parts = present(own, (entry) => this.#operator(column, entry, top))
+    if (ofRow.length > 0) parts.push(this.#referred(column, {...expr, entries: ofRow}))
     return parts.length === 0 ? undefined : joined(parts)
+  }
+
+  /** `{ maker: { country } }`, unless the name has an id as its value. */
+  #referredName(column: Column, value: Expr): ObjectExpr | undefined {
+    const object = abbreviatedObject(this.#c, value)
+    const name = object?.entries[0]?.key.text ?? ''
+    const type = this.#c.scope.find(name)?.type
+    return refersTo(column, name) === undefined || (type !== undefined && fits(type, column.base)) ? undefined : object
+  }
+
+  /** Conditions on the row that an id refers to: `{ item: { price: 2 } }`. */
+  #referred(column: Column, expr: ObjectExpr): Predicate {
+    const own = this.#table
+    const {table} = column.base as Type & {kind: 'id'}
+    this.#table = table
+    const arg = this.object(expr)
+    this.#table = own
+    return {kind: 'refers', column, table, arg}
   }
 
   #operator(column: Column, {key, value}: Entry, top: boolean): Predicate | undefined {
     const c = this.#c
-    this.#count(key)
     const operator = key.text as Operator
     if (!operators.includes(operator)) {
       const message = `Unknown predicate operator '${key.text}'.`
       const hints = [`Operators: ${operators.join(', ')}`]
+      if (column.base.kind === 'id')
+        hints.push(
+          `Columns of ${column.base.table.name}: ${column.base.table.columns.map(({name}) => name).join(', ')}`,
+        )
       reportUnknownName(c, 'typecheck.predicate_operator_unknown', key, message, operators, {hints})
       return this.#skip(value)
     }
@@ -180,16 +277,23 @@ class WhereChecker {
       notFor(c, key, operator, column)
       return this.#skip(value)
     }
+    this.#count(key)
     switch (operator) {
       case 'eq':
-      case 'neq':
-        return {kind: operator, column, value: c.check(value, column.type, 'slot')}
+      case 'neq': {
+        const compared = c.check(value, this.#isOptional ? option(column.type) : column.type, 'slot')
+        return this.#using(compared, {kind: operator, column, value: compared})
+      }
+      case 'between':
+        return this.#between(column, value)
       case 'in':
         return this.#in(column, value)
       case 'is_null':
         return this.#isNull(column, key, value)
-      case 'contains':
-        return {kind: 'contains', column, value: c.check(value, elementOf(column.base) ?? column.base)}
+      case 'contains': {
+        const part = this.#value(value, elementOf(column.base) ?? column.base)
+        return this.#using(part, {kind: 'contains', column, value: part})
+      }
       case 'matches': {
         const index = this.#table.indexes.find(({style, columns}) => style === 'search' && columns.includes(column))
         if (index !== undefined && value.kind === 'str' && unspaced.test(value.value))
@@ -198,12 +302,15 @@ class WhereChecker {
             value,
             'A search index takes text of this script without spaces as one word, so it does not find parts of it.',
           )
-        return {kind: 'matches', column, value: c.check(value, column.base), index}
+        const terms = this.#value(value, column.base)
+        return this.#using(terms, {kind: 'matches', column, value: terms, index})
       }
       case 'near':
         return this.#near(column, key, value, top)
-      default:
-        return {kind: operator, column, value: c.check(value, column.base)}
+      default: {
+        const limit = this.#value(value, column.base)
+        return this.#using(limit, {kind: operator, column, value: limit})
+      }
     }
   }
 
@@ -212,9 +319,28 @@ class WhereChecker {
       this.#c.report('typecheck.predicate_shape', span, `The predicate has more than ${maxConditions} conditions.`)
   }
 
+  /** `between: [first, last]` includes both. */
+  #between(column: Column, value: Expr): Predicate | undefined {
+    const items = value.kind === 'list' || value.kind === 'tuple' ? value.items : []
+    const [least, most] = items
+    if (this.#isOptional || items.length !== 2 || least === undefined || most === undefined) {
+      const hint = this.#isOptional ? ' In maybe({..}), use gte and lte.' : ''
+      shape(this.#c, value, `between for '${column.name}' needs the least and the greatest value: [1, 9].${hint}`)
+      return undefined
+    }
+    const args = [
+      {kind: 'gte', column, value: this.#c.check(least, column.base)},
+      {kind: 'lte', column, value: this.#c.check(most, column.base)},
+    ] as const
+    return {kind: 'and', args}
+  }
+
   #in(column: Column, value: Expr): Predicate | undefined {
     const c = this.#c
-    if (value.kind !== 'list') return {kind: 'in', column, values: c.check(value, list(column.base))}
+    if (value.kind !== 'list') {
+      const values = this.#value(value, list(column.base))
+      return this.#using(values, {kind: 'in', column, values})
+    }
     if (value.items.length === 0) {
       c.report('typecheck.in_empty', value, `in for '${column.name}' has an empty list, so nothing can match.`)
       return undefined
@@ -230,7 +356,9 @@ class WhereChecker {
     const c = this.#c
     if (!column.nullable)
       c.report('lint.is_null_never', key, `Column '${column.name}' is required, so it is never null.`)
-    return {kind: 'is_null', column, value: value.kind === 'bool' ? value.value : c.check(value, bool)}
+    if (value.kind === 'bool') return {kind: 'is_null', column, value: value.value}
+    const isNull = this.#value(value, bool)
+    return this.#using(isNull, {kind: 'is_null', column, value: isNull})
   }
 
   #near(column: Column, key: Span, value: Expr, top: boolean): Predicate | undefined {

@@ -2,7 +2,7 @@ import type {Span} from '../diagnostics/index.js'
 import type {Entry, Expr} from '../syntax/index.js'
 import type {ChainContext} from './chain-context.js'
 import {columnOf} from './column.js'
-import type {Chain, Ir} from './ir.js'
+import type {Chain, ColumnChange, Ir} from './ir.js'
 import {repeatedNames} from './names.js'
 import {fieldsOf} from './records.js'
 import {type Column, fits, isUnknown, show, type Type} from './types.js'
@@ -13,7 +13,7 @@ export function insertedRecord(context: ChainContext, expr: Expr): Chain['record
   const {c, table} = context
   if (expr.kind === 'object' && expr.base === undefined) {
     const {entries, start, end} = expr
-    const values = literalValues(context, entries, 'inserted')
+    const values = literalValues(context, entries)
     const missing = table.columns.filter(({name, nullable}) => !nullable && !entries.some(({key}) => key.text === name))
     reportMissing(context, {start, end: Math.min(start + 1, end)}, missing)
     return values
@@ -54,27 +54,47 @@ function reportMissing({c, table}: ChainContext, span: Span, columns: readonly C
   c.report('typecheck.missing_column', span, `Insert into '${table.name}' needs ${missing.join(', ')}.`, {missing})
 }
 
-/** Checks the second argument of `update`. */
-export function updatedRecord(context: ChainContext, expr: Expr): Chain['record'] {
+/** Checks the columns that `update` and `upsert` change: `{ done: true, count: { increment: 1 } }`. */
+export function readChanges(context: ChainContext, expr: Expr): ColumnChange[] {
   const {c} = context
   if (expr.kind !== 'object') {
     c.report('typecheck.arg_mismatch', expr, 'update() needs an object of columns, such as { done: true }.')
     c.value(expr)
-    return undefined
+    return []
   }
   if (expr.base !== undefined)
     c.report('typecheck.arg_mismatch', expr.base, "update() takes only the columns that change; '...' is not allowed.")
   if (expr.entries.length === 0) c.report('typecheck.arg_mismatch', expr, 'update() needs at least one column to set.')
-  return literalValues(context, expr.entries, 'changed')
+  return knownColumns(context, expr.entries, 'changed').map(([column, value]) => {
+    const added = hasSum(column) ? incrementOf(value) : undefined
+    if (added === undefined) return {column, value: c.check(value, column.type, 'slot'), increments: false}
+    return {column, value: c.check(added, column.base), increments: true}
+  })
 }
 
-function literalValues(
+const hasSum = ({base, nullable}: Column) => !nullable && ['int', 'float', 'dec'].includes(base.kind)
+
+/** The value of `{ increment: value }`. */
+function incrementOf(expr: Expr): Expr | undefined {
+  if (expr.kind !== 'object' || expr.type !== undefined || expr.entries.length !== 1) return undefined
+  const [only] = expr.entries
+  return only?.key.text === 'increment' ? only.value : undefined
+}
+
+const literalValues = (context: ChainContext, entries: readonly Entry[]): (readonly [Column, Ir])[] =>
+  knownColumns(context, entries, 'inserted').map(([column, value]) => [
+    column,
+    context.c.check(value, column.type, 'slot'),
+  ])
+
+/** The columns that an object sets, with their values; reports unknown and repeated ones. */
+function knownColumns(
   {c, table}: ChainContext,
   entries: readonly Entry[],
   done: 'inserted' | 'changed',
-): (readonly [Column, Ir])[] {
+): (readonly [Column, Expr])[] {
   const repeated = repeatedNames(entries, keyOf)
-  const values: (readonly [Column, Ir])[] = []
+  const columns: (readonly [Column, Expr])[] = []
   for (const entry of entries) {
     const {key, value} = entry
     if (key.text === '_id') {
@@ -85,7 +105,7 @@ function literalValues(
     const column = columnOf(c, table, key, key.text)
     if (repeated.has(entry)) c.report('typecheck.duplicate_field', key, `Duplicate column '${key.text}'.`)
     if (column === undefined) c.value(value)
-    else values.push([column, c.check(value, column.type, 'slot')])
+    else columns.push([column, value])
   }
-  return values
+  return columns
 }

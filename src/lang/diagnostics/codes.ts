@@ -42,6 +42,7 @@ export const severities = {
   'typecheck.duplicate_modifier': 'error',
   'typecheck.modifier': 'error',
   'typecheck.count_modifier': 'error',
+  'typecheck.upsert_key': 'error',
   'typecheck.retrieval_mode': 'error',
   'typecheck.hint_constant': 'error',
   'typecheck.column_constant': 'error',

@@ -10,6 +10,8 @@ export interface DiagnosticExplanation {
 
 const task = '@table type Task { title: str, done: bool, priority: int, tags: List[str] }\n\n'
 const page = '@table type Page { text: str }\n@search_index Page.by_text on (text)\n\n'
+const user =
+  '@table type User { name: str, mail: str }\n@index User.by_name on (name) unique\n@index User.by_mail on (mail) unique\n\n'
 const note = '@table type Note { text: str, embedding: List[float] }\n\n'
 const point = 'type Point { x: int, y: int }\n\n'
 const deep = (levels: number) => `fn answer() to int { return ${'('.repeat(levels)}1${')'.repeat(levels)} }\n`
@@ -253,6 +255,12 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     fix: 'Remove order_by(), limit() or select(), or use len() on the list.',
     example: `${task}fn some() to Unit { print(db.Task.all().limit(5).count()) }\n`,
     fixed: `${task}fn some() to Unit { print(db.Task.all().count()) }\n`,
+  },
+  'typecheck.upsert_key': {
+    cause: 'upsert() changes the row that has the same columns of a unique index, and the table has several.',
+    fix: 'Name one of the unique indexes as the third argument.',
+    example: `${user}fn put(name: str) to Unit { db.User.upsert({ name, mail: name }) }\n`,
+    fixed: `${user}fn put(name: str) to Unit { db.User.upsert({ name, mail: name }, { mail: name }, by_name) }\n`,
   },
   'typecheck.retrieval_mode': {
     cause: 'using() accepts one of three retrieval modes.',

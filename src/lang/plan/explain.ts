@@ -31,6 +31,7 @@ export interface PlanJson {
   projection: string[] | null
   order_by: [string, string][]
   has_limit: boolean
+  has_offset?: boolean
   capabilities: Capabilities
   /** The retrieval mode of `matches` and `near`, if used. */
   retrieval?: string
@@ -80,6 +81,9 @@ const explained: Visitor<Predicate, PredicateJson, undefined> = {
   gt: explainOperator,
   gte: explainOperator,
   contains: explainOperator,
+  starts_with: explainOperator,
+  maybe: ({arg}) => ({op: 'maybe', arg: predicateJson(arg)}),
+  refers: ({column, table, arg}) => ({op: 'refers', field: column.name, table: table.name, arg: predicateJson(arg)}),
   in: ({column, values}) => ({op: 'in', field: column.name, arity: 'kind' in values ? null : values.length}),
   is_null: ({column, value}) => ({op: 'is_null', field: column.name, value: typeof value === 'boolean' ? value : null}),
   matches: explainIndexed,
@@ -96,6 +100,7 @@ export function planJson(chain: Chain): PlanJson {
     projection: chain.select?.map(({name}) => name) ?? null,
     order_by: chain.orderBy.map(([{name}, direction]) => [name, direction]),
     has_limit: chain.limit !== undefined,
+    ...(chain.offset === undefined ? {} : {has_offset: true}),
     capabilities: capabilitiesOf(chain),
     ...(retrieval === undefined ? {} : {retrieval}),
     sql,

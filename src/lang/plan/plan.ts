@@ -24,11 +24,23 @@ export function planChain(chain: Chain): Plan {
     case 'insert':
       writeInsert(sql, chain)
       break
+    case 'upsert':
+      writeUpsert(sql, chain)
+      break
     case 'update':
+    case 'update_where':
       writeUpdate(sql, chain)
+      writeTarget(sql, chain)
       break
     case 'delete':
-      sql.add(`DELETE FROM ${quoted(table.sqlName)} WHERE "_id" = `).param(chain.id as Ir, 'integer')
+    case 'delete_where':
+      sql.add(`DELETE FROM ${quoted(table.sqlName)}`)
+      writeTarget(sql, chain)
+      break
+    case 'exists':
+      sql.add(`SELECT EXISTS (SELECT 1 FROM ${quoted(table.sqlName)}`)
+      writeWhere(sql, chain, chain.predicate)
+      sql.add(') AS "exists"')
       break
     case 'get':
       sql
@@ -71,18 +83,47 @@ function storedAs({indexes}: Table, column: Column): Encoding {
   return index === undefined ? column.storage : {vector: index.dimensions, storage: column.storage}
 }
 
-function writeUpdate(sql: SqlWriter, {table, record, id}: Chain): void {
-  sql.add(`UPDATE ${quoted(table.sqlName)} SET `)
-  const changes = record !== undefined && !('kind' in record) ? record : []
-  for (const [i, [column, value]] of changes.entries()) {
-    if (i > 0) sql.add(', ')
-    sql.add(`${quoted(column.name)} = `).param(value, storedAs(table, column))
+/** Inserts a row, or changes the one with the same key. */
+function writeUpsert(sql: SqlWriter, chain: Chain): void {
+  const {table, key, record, changes} = chain
+  const keys = key?.columns ?? []
+  const given = record !== undefined && !('kind' in record) ? record.map(([column]) => column) : table.columns
+  const replaced = given.filter((column) => !keys.includes(column))
+  writeInsert(sql, chain)
+  sql.add(` ON CONFLICT (${keys.map(keyOf).join(', ')}) DO UPDATE SET `)
+  if (changes.length > 0) writeChanges(sql, chain)
+  else {
+    // Without anything to change, the key stays the same; the statement still returns the row.
+    const columns = (replaced.length > 0 ? replaced : keys).map(({name}) => quoted(name))
+    sql.add(columns.map((name) => `${name} = excluded.${name}`).join(', '))
   }
-  sql.add(' WHERE "_id" = ').param(id as Ir, 'integer')
+  sql.add(' RETURNING "_id"')
+}
+
+function writeUpdate(sql: SqlWriter, chain: Chain): void {
+  sql.add(`UPDATE ${quoted(chain.table.sqlName)} SET `)
+  writeChanges(sql, chain)
+}
+
+function writeChanges(sql: SqlWriter, {table, changes}: Chain): void {
+  for (const [i, {column, value, increments}] of changes.entries()) {
+    const name = quoted(column.name)
+    if (i > 0) sql.add(', ')
+    sql.add(`${name} = `)
+    if (!increments) sql.param(value, storedAs(table, column))
+    // The sum must be one that the language can represent.
+    else sql.add(`svc_${column.base.kind}_add(${name}, `).param(value, column.storage).add(')')
+  }
+}
+
+/** The rows that a write changes: one by its id, or all that match. */
+function writeTarget(sql: SqlWriter, chain: Chain): void {
+  if (chain.op === 'update' || chain.op === 'delete') sql.add(' WHERE "_id" = ').param(chain.id as Ir, 'integer')
+  else writeWhere(sql, chain, chain.predicate)
 }
 
 function writeSelect(sql: SqlWriter, chain: Chain, columns: readonly Column[], retrieval: Retrieval | undefined): void {
-  const {table, op, limit} = chain
+  const {table, op} = chain
   const counts = op === 'count'
   sql.add(`SELECT ${counts ? 'COUNT(*)' : columnList(columns)} FROM ${quoted(table.sqlName)}`)
   retrieval?.join?.(sql)
@@ -90,7 +131,13 @@ function writeSelect(sql: SqlWriter, chain: Chain, columns: readonly Column[], r
   writeWhere(sql, chain, predicate)
   if (counts) return
   writeOrder(sql, chain, retrieval)
+  writeLimit(sql, chain)
+}
+
+function writeLimit(sql: SqlWriter, {limit, offset}: Chain): void {
   if (limit !== undefined) sql.add(' LIMIT ').param(limit, 'count')
+  else if (offset !== undefined) sql.add(' LIMIT -1')
+  if (offset !== undefined) sql.add(' OFFSET ').param(offset, 'count')
 }
 
 function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undefined): void {
@@ -101,10 +148,10 @@ function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undef
 }
 
 /** Every order is total: `_id` breaks ties, so that pages are stable. */
-function writeOrder(sql: SqlWriter, {orderBy, limit}: Chain, retrieval: Retrieval | undefined): void {
+function writeOrder(sql: SqlWriter, {orderBy, limit, offset}: Chain, retrieval: Retrieval | undefined): void {
   const keys = orderBy.map(([column, direction]) => `${keyOf(column)} ${direction.toUpperCase()}`)
   const ranked = keys.length === 0 && retrieval?.order !== undefined
-  if (keys.length === 0 && limit === undefined && !ranked) return
+  if (keys.length === 0 && limit === undefined && offset === undefined && !ranked) return
   sql.add(' ORDER BY ')
   if (ranked) {
     retrieval?.order?.(sql)

@@ -10,7 +10,8 @@ type Comparing = Predicate & {kind: keyof typeof comparisons}
 
 /** Replaces groups with a single part by that part, recursively. */
 export function simplify(predicate: Predicate): Predicate {
-  if (predicate.kind === 'not') return {kind: 'not', arg: simplify(predicate.arg)}
+  if (predicate.kind === 'not' || predicate.kind === 'maybe' || predicate.kind === 'refers')
+    return {...predicate, arg: simplify(predicate.arg)}
   if (predicate.kind !== 'and' && predicate.kind !== 'or') return predicate
   const args = predicate.args.map(simplify)
   const [only] = args
@@ -50,6 +51,17 @@ const writers: Visitor<Predicate, void, Writing> = {
   in: writeIn,
   is_null: writeIsNull,
   contains: writeContains,
+  starts_with: writeStartsWith,
+  maybe: ({value, arg}, {sql, table}) => {
+    sql.add('(').param(value, 'presence').add(' IS NULL OR ')
+    writePredicate(sql, table, arg, true)
+    sql.add(')')
+  },
+  refers: ({column, table, arg}, {sql}) => {
+    sql.add(`${quoted(column.name)} IN (SELECT "_id" FROM ${quoted(table.sqlName)} WHERE `)
+    writePredicate(sql, table, arg)
+    sql.add(')')
+  },
   matches: writeMatches,
   near: () => {
     throw new Error('near is planned as a ranking, not as a predicate')
@@ -117,6 +129,14 @@ function writeContains({column, value}: Predicate & {kind: 'contains'}, {sql, ta
   const held = element === 'decimal' ? decimalKey('"j"."value"') : '"j"."value"'
   sql.add(`EXISTS (SELECT 1 FROM json_each(${quoted(table.sqlName)}.${name}) AS "j" WHERE ${held} = `)
   sql.param(value, element).add(')')
+}
+
+/** A range, so that an index can be used: the byte FF follows every character of UTF-8. */
+function writeStartsWith({column, value}: Predicate & {kind: 'starts_with'}, {sql, nested}: Writing): void {
+  const name = quoted(column.name)
+  if (nested) sql.add('(')
+  sql.add(`${name} >= `).param(value, 'text').add(` AND ${name} < `).param(value, 'text').add(` || CAST(X'FF' AS TEXT)`)
+  if (nested) sql.add(')')
 }
 
 /** The encoding of list elements in JSON. */

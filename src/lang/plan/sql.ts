@@ -8,6 +8,7 @@ import {type Column, type Ir, isEnum} from '../check/index.js'
  * - the key of a decimal number, or a list of such keys
  * - the tag of a variant, or a list of such tags
  * - a LIKE pattern, a JSON list of terms, or a non-negative count
+ * - NULL for None, and 1 for every other value
  * - the search terms of one column
  * - a vector of a given length, also if stored in a column
  */
@@ -24,6 +25,7 @@ export type Encoding =
   | 'count'
   | 'neighbours'
   | 'candidates'
+  | 'presence'
   | {matchIn: string}
   | {vector: number}
   | {vector: number; storage: Column['storage']}

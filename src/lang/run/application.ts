@@ -10,6 +10,7 @@ import {Connection} from './connection.js'
 import {Context, defaultLimits, Journal, type Limits, type Ports, type RequestFacts, Waiting} from './context.js'
 import {DatabaseFailure, Failure} from './failure.js'
 import type {Handler} from './frame.js'
+import {defineFunctions} from './functions.js'
 import {Lock} from './lock.js'
 import {MutationQueue} from './mutation-queue.js'
 import {ReadCost} from './read-cost.js'
@@ -417,6 +418,7 @@ export async function connect(program: Program, path: string, readonly = false):
   const database = await openDatabase(path, {busyTimeoutMs, readonly})
   try {
     if (needsVectors(program)) await loadVectors(database)
+    defineFunctions(database)
     return new Connection(database)
   } catch (error) {
     database.close()

@@ -64,6 +64,7 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   json: (value) => JSON.stringify(toJson(value)),
   like: needle,
   terms: (value) => JSON.stringify(terms(value).map(escapeLike)),
+  presence: () => 1n,
   count: atLeast(0, Number.MAX_SAFE_INTEGER),
   neighbours: atLeast(1, maxNeighbours),
   candidates: atLeast(leastCandidates, maxNeighbours),

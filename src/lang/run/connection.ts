@@ -34,6 +34,12 @@ export class Connection {
     throw new Failure('INT_OVERFLOW', `the ids of table ${name} are used up: the largest is ${Number.MAX_SAFE_INTEGER}`)
   }
 
+  /** The greatest id that a row of a table has had. */
+  lastId({sqlName}: Table): number {
+    const row = this.statement('SELECT seq FROM sqlite_sequence WHERE name = ?').get(sqlName)
+    return Number(row?.seq ?? 0)
+  }
+
   /** The number of schema changes, as seen by the current transaction. */
   schemaVersion(): number {
     this.#schemaVersion ??= this.database.prepare<[], number>('PRAGMA schema_version').pluck()

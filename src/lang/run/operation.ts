@@ -17,23 +17,7 @@ export type Operation<F> = (frame: F, context: Context) => Value
  * for each topic of the table, in the same transaction.
  */
 export function operation<F>(plan: Plan, topics: readonly string[], read: ReadParam<F>): Operation<F> {
-  const params = plan.params.map((param) => {
-    const evaluate = read(param)
-    const bind = binder(param.encoding)
-    const {field} = param
-    if (field === undefined) return (frame: F): Bound => bind(evaluate(frame))
-    return (frame: F): Bound => {
-      const record = evaluate(frame)
-      if (!isObject(record)) throw new Failure('NOT_STORABLE', 'the inserted value is not a record')
-      return bind(Object.hasOwn(record, field) ? record[field] : null)
-    }
-  })
-  const count = params.length
-  const bound = (frame: F): Bound[] => {
-    const values = new Array<Bound>(count)
-    for (let i = 0; i < count; i++) values[i] = (params[i] as (frame: F) => Bound)(frame)
-    return values
-  }
+  const bound = boundValues(plan.params, read)
   const run = runner(plan, topics)
   return (frame, context) => {
     const values = bound(frame)
@@ -48,9 +32,34 @@ export function operation<F>(plan: Plan, topics: readonly string[], read: ReadPa
   }
 }
 
+/** Evaluates each value of the parameters once, in text order, and binds it. */
+function boundValues<F>(params: readonly Param[], read: ReadParam<F>): (frame: F) => Bound[] {
+  const sources = [...new Map(params.map((param) => [param.value, param])).values()]
+  const evaluators = sources.map(read)
+  const binders = params.map(({value, field, encoding}) => {
+    const bind = binder(encoding)
+    const at = sources.findIndex((source) => source.value === value)
+    if (field === undefined) return (values: readonly Value[]): Bound => bind(values[at])
+    return (values: readonly Value[]): Bound => {
+      const record = values[at]
+      if (!isObject(record)) throw new Failure('NOT_STORABLE', 'the inserted value is not a record')
+      return bind(Object.hasOwn(record, field) ? record[field] : null)
+    }
+  })
+  const [count, size] = [evaluators.length, binders.length]
+  return (frame) => {
+    const values = new Array<Value>(count)
+    for (let i = 0; i < count; i++) values[i] = (evaluators[i] as (frame: F) => Value)(frame)
+    const bound = new Array<Bound>(size)
+    for (let i = 0; i < size; i++) bound[i] = (binders[i] as (values: readonly Value[]) => Bound)(values)
+    return bound
+  }
+}
+
 type Run = (values: readonly Bound[], context: Context) => Value
 
-function runner({op, sql, columns, chain, params}: Plan, topics: readonly string[]): Run {
+function runner(plan: Plan, topics: readonly string[]): Run {
+  const {op, sql, columns, chain, params} = plan
   const {table} = chain
   switch (op) {
     case 'insert':
@@ -61,6 +70,11 @@ function runner({op, sql, columns, chain, params}: Plan, topics: readonly string
         (values, {connection}) => connection.insert(sql, values, table),
         (id) => id as number,
       )
+    case 'upsert':
+      return upsert(plan, topics)
+    case 'update_where':
+    case 'delete_where':
+      return writeMany(plan, topics)
     case 'update':
     case 'delete': {
       // `_id` is the last parameter of an update and the only one of a delete.
@@ -78,6 +92,8 @@ function runner({op, sql, columns, chain, params}: Plan, topics: readonly string
         return row === undefined ? null : decode(row)
       }
     }
+    case 'exists':
+      return (values, {connection}) => (connection.statement(sql).get(...values) as {exists: number}).exists === 1
     case 'count':
       return (values, {connection}) => Object.values(connection.statement(sql).get(...values) ?? {})[0]
     case 'unsafe_query_raw_clause':
@@ -93,6 +109,33 @@ function runner({op, sql, columns, chain, params}: Plan, topics: readonly string
       }
     }
   }
+}
+
+/** Returns the id of the inserted or changed row. Ids only grow, so a new one is greater than all before. */
+function upsert({sql, chain: {table}}: Plan, topics: readonly string[]): Run {
+  const write: Run = (values, {connection}) => (connection.statement(sql).get(...values) as {_id: number})._id
+  if (topics.length === 0) return write
+  return (values, context) =>
+    context.connection.together(() => {
+      const last = context.connection.lastId(table)
+      const id = write(values, context) as number
+      const kind = id > last ? 'insert' : 'update'
+      for (const topic of topics) insertChange(context.connection, {topic, table: table.name, id, kind})
+      return id
+    })
+}
+
+/** Changes all rows that match, and returns their number. */
+function writeMany({op, sql, chain: {table}}: Plan, topics: readonly string[]): Run {
+  if (topics.length === 0) return (values, {connection}) => connection.statement(sql).run(...values).changes
+  const kind = op === 'update_where' ? 'update' : 'delete'
+  return (values, context) =>
+    context.connection.together(() => {
+      const rows = context.connection.statement(`${sql} RETURNING "_id"`).all(...values)
+      for (const {_id: id} of rows)
+        for (const topic of topics) insertChange(context.connection, {topic, table: table.name, id: id as number, kind})
+      return rows.length
+    })
 }
 
 function logged(

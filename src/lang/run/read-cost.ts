@@ -43,7 +43,7 @@ export class ReadCost {
   /** Whether an operation reads few rows of a table of any size: one by its id, or some through an index. */
   #isBounded(chain: Chain): boolean {
     const {op, limit} = chain
-    if (op === 'get' || op === 'insert' || op === 'update' || op === 'delete') return true
+    if (op === 'get' || op === 'insert' || op === 'upsert' || op === 'update' || op === 'delete') return true
     if (limit?.kind !== 'const' || typeof limit.value !== 'number' || limit.value > smallLimit) return false
     const {sql, params} = planChain(chain)
     const steps = this.#connection.database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(params.map(() => null)) as {

@@ -3,7 +3,7 @@ import type {Program} from '../../lang/index.js'
 import {inNamespace, typeNames, values, variables} from './name-proposals.js'
 import type {Place} from './place.js'
 import {type Proposal, proposed} from './proposal.js'
-import {afterOperation, columns, keys, table, tableNamed} from './table-proposals.js'
+import {afterOperation, columns, keys, onTable, table, tableNamed} from './table-proposals.js'
 import {bodyWords, declarationWords, decorators, operations} from './vocabulary.js'
 
 const keyword = proposed(CompletionItemKind.Keyword)
@@ -24,7 +24,7 @@ export function proposals(place: Place, program: Program, offset: number): Propo
     case 'type':
       return typeNames(program)
     case 'operation':
-      return tableNamed(program, place.table) === undefined ? [] : operations.map(proposed(CompletionItemKind.Method))
+      return onTable(tableNamed(program, place.table))
     case 'modifier':
       return afterOperation(
         operations.find(({name}) => name === place.operation),

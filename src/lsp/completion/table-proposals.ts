@@ -1,8 +1,16 @@
 import {CompletionItemKind} from 'vscode-languageserver'
-import {builtinMethods, type Column, type FieldType, type Program, show, type Table} from '../../lang/index.js'
+import {
+  builtinMethods,
+  type Column,
+  type FieldType,
+  type Program,
+  show,
+  type Table,
+  uniqueIndexes,
+} from '../../lang/index.js'
 import type {Literal} from './literal.js'
 import {type Proposal, proposed} from './proposal.js'
-import {connectives, modifiers, type Operation, predicates, shaping} from './vocabulary.js'
+import {connectives, modifiers, type Operation, operations, predicates, results, shaping} from './vocabulary.js'
 
 const method = proposed(CompletionItemKind.Method)
 const field = proposed(CompletionItemKind.Field)
@@ -18,15 +26,22 @@ const typed = ({name, type}: FieldType | Column): Proposal => field({name, detai
 export const columns = (of: Table | undefined, {withId}: {withId: boolean}): Proposal[] =>
   of === undefined ? [] : [...of.columns, ...(withId ? [of.id] : [])].map(typed)
 
+/** The operations on a table. */
+export function onTable(of: Table | undefined): Proposal[] {
+  if (of === undefined) return []
+  const hasKey = uniqueIndexes(of).length > 0
+  return operations.filter(({name}) => name !== 'upsert' || hasKey).map(method)
+}
+
 /** The modifiers that can still follow an operation, and the methods of its result. */
 export function afterOperation(operation: Operation | undefined, used: readonly string[]): Proposal[] {
   if (operation === undefined) return []
-  const counts = operation.name === 'count' || used.includes('count')
+  const counts = results.has(operation.name) || used.some((name) => results.has(name))
   const allowed = modifiers.filter(({name, hint, repeats = false}) => {
     if (operation.modifiers === 'none' || (used.includes(name) && !repeats)) return false
     if (hint) return true
     if (operation.modifiers === 'hints' || counts) return false
-    return name !== 'count' || !used.some((other) => shaping.has(other))
+    return !results.has(name) || ![operation.name, ...used].some((other) => shaping.has(other))
   })
   const methods = operation.returns === undefined || counts ? {} : builtinMethods[operation.returns]
   const taken = new Set(modifiers.map(({name}) => name))

@@ -25,6 +25,12 @@ export const operations: readonly Operation[] = [
     modifiers: 'none',
   },
   {
+    name: 'upsert',
+    detail: '(row, {column: value}, index) to Id[T]',
+    doc: 'Insert a row, or change the one with the same key of a unique index.',
+    modifiers: 'none',
+  },
+  {
     name: 'get',
     detail: '(id) to Option[T]',
     doc: 'Return the row with this _id.',
@@ -60,6 +66,14 @@ export const operations: readonly Operation[] = [
     returns: 'list',
   },
   {name: 'count', detail: '() to int', doc: 'Return the number of rows.', modifiers: 'hints'},
+  {name: 'exists', detail: '() to bool', doc: 'Return whether there is a row.', modifiers: 'hints'},
+  {
+    name: 'order_by',
+    detail: '(column, asc | desc) to List[T]',
+    doc: 'Return all rows, sorted.',
+    modifiers: 'all',
+    returns: 'list',
+  },
   {
     name: 'update',
     detail: '(id, {column: value}) to bool',
@@ -84,16 +98,22 @@ export interface Modifier extends Word {
 export const modifiers: readonly Modifier[] = [
   {name: 'order_by', detail: '(column, asc | desc)', doc: 'Sort the rows.', hint: false, repeats: true},
   {name: 'limit', detail: '(n)', doc: 'Maximum number of rows.', hint: false},
+  {name: 'offset', detail: '(n)', doc: 'Number of rows to skip.', hint: false},
   {name: 'select', detail: '(column, …)', doc: 'Read only these columns and _id.', hint: false},
   {name: 'count', detail: '() to int', doc: 'Return the number of rows instead of the rows.', hint: false},
+  {name: 'exists', detail: '() to bool', doc: 'Return whether there is a row.', hint: false},
+  {name: 'update', detail: '({column: value}) to int', doc: 'Update the rows; returns their number.', hint: false},
+  {name: 'delete', detail: '() to int', doc: 'Delete the rows; returns their number.', hint: false},
   {name: 'sync', detail: '()', doc: 'Synchronise a replica before reading.', hint: true},
   {name: 'using', detail: '(fts | vector | hybrid)', doc: 'Retrieval mode.', hint: true},
   {name: 'live', detail: '(topic)', doc: 'Publish changes to the topic.', hint: true},
   {name: 'scope', detail: '(name)', doc: 'Orchestration scope of the operation.', hint: true},
 ]
 
-/** Modifiers that cannot be combined with count(). */
-export const shaping: ReadonlySet<string> = new Set(['order_by', 'limit', 'select'])
+/** Modifiers that return a single result in place of the rows. */
+export const results: ReadonlySet<string> = new Set(['count', 'exists', 'update', 'delete'])
+/** Modifiers that cannot be combined with these. */
+export const shaping: ReadonlySet<string> = new Set(['order_by', 'limit', 'offset', 'select'])
 
 /** The words that a modifier accepts, if they are fixed. */
 export const modifierWords: Readonly<Record<string, readonly Word[]>> = {
@@ -108,8 +128,10 @@ export const predicates: readonly Word[] = [
   {name: 'lte', doc: 'Less than or equal.'},
   {name: 'gt', doc: 'Greater than.'},
   {name: 'gte', doc: 'Greater than or equal.'},
+  {name: 'between', detail: '[least, greatest]', doc: 'Is between two values, or equal to one.'},
   {name: 'in', doc: 'Is in a list.'},
   {name: 'contains', doc: 'Contains a substring or an item.'},
+  {name: 'starts_with', doc: 'Starts with a prefix.'},
   {name: 'is_null', doc: 'Is None.'},
   {name: 'matches', doc: 'Contains all words of a text.'},
   {name: 'near', doc: 'Rank by distance to a vector.'},
