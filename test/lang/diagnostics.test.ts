@@ -53,6 +53,9 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'typecheck.count_modifier': inTask('db.Task.all().limit(1).‹count›()'),
   'typecheck.upsert_key':
     '@table type A { x: int, y: int }\n@index A.x on (x) unique\n@index A.y on (y) unique\nfn f() to Unit { db.A.‹upsert›({ x: 1, y: 1 }) }\n',
+  'typecheck.group_shape': inTask('print(db.Task.group_by(done).aggregate({ x: ‹n› }))'),
+  'typecheck.include_shape': inTask('print(db.Task.include({ x: ‹n› }))'),
+  'lint.include_index': `@table type Step { task: Id[Task] }\n${inTask('print(db.Task.include({ steps: ‹Step.task› }))')}`,
   'typecheck.retrieval_mode': inTask('db.Task.all().using(‹bm25›)'),
   'typecheck.hint_constant': inTask('let t = "a"\n    db.Task.all().live(‹t›)'),
   'typecheck.column_constant': inTask('db.Task.all().order_by(‹1 + 1›)'),

@@ -5,7 +5,7 @@ import {type Random, seeded} from './fuzz.js'
 
 // The table and its values
 
-interface Row {
+export interface Row {
   _id: number
   n: number
   m: number | null
@@ -21,11 +21,11 @@ interface Row {
   other: number
 }
 
-type ColumnName = keyof Row
+export type ColumnName = keyof Row
 type Kind = 'int' | 'float' | 'str' | 'bool' | 'Id[Other]' | 'Id[Thing]' | 'List[str]' | 'List[int]'
-type Scalar = number | string | boolean
+export type Scalar = number | string | boolean
 
-interface Column {
+export interface Column {
   name: ColumnName
   kind: Kind
   nullable: boolean
@@ -33,7 +33,7 @@ interface Column {
 
 const column = (name: ColumnName, kind: Kind, nullable = false): Column => ({name, kind, nullable})
 
-const columns: readonly Column[] = [
+export const columns: readonly Column[] = [
   column('_id', 'Id[Thing]'),
   column('n', 'int'),
   column('m', 'int', true),
@@ -49,9 +49,9 @@ const columns: readonly Column[] = [
   column('other', 'Id[Other]'),
 ]
 
-const typeOf = ({kind, nullable}: Column) => (nullable ? `Option[${kind}]` : kind)
+export const typeOf = ({kind, nullable}: Column) => (nullable ? `Option[${kind}]` : kind)
 const stored = columns.slice(1)
-const schema = `@table type Other { name: str }
+export const schema = `@table type Other { name: str }
 @table type Thing {
 ${stored.map((each) => `    ${each.name}: ${typeOf(each)}`).join('\n')}
 }
@@ -121,11 +121,12 @@ const needle = (random: Random): string => {
 }
 
 /** The names of the rows that `other` refers to. */
-const otherNames = ['', 'a', 'A', 'Äpfel', '100%']
+export const otherNames = ['', 'a', 'A', 'Äpfel', '100%']
 const otherCount = otherNames.length
-const rowCount = 40
+export const rowCount = 40
 /** Doubles with all digits; some of them are in the table. */
-const preciseFloats = (random: Random) => Array.from({length: 12}, () => (random.next() - 0.5) * 10 ** random.below(12))
+export const preciseFloats = (random: Random) =>
+  Array.from({length: 12}, () => (random.next() - 0.5) * 10 ** random.below(12))
 
 function scalar(kind: Kind, random: Random, precise: readonly number[]): Scalar {
   switch (kind) {
@@ -152,7 +153,7 @@ const distinctColumns = (random: Random): Column[] => [
   ...new Set([random.of(columns), ...several(random, 2, () => random.of(columns))]),
 ]
 
-function randomRows(random: Random, precise: readonly number[]): Row[] {
+export function randomRows(random: Random, precise: readonly number[]): Row[] {
   const value = <T>(kind: Kind) => scalar(kind, random, precise) as T
   const orNull = <T>(make: () => T): T | null => (random.chance(0.35) ? null : make())
   return Array.from({length: rowCount}, (_, i) => ({
@@ -197,9 +198,9 @@ type Entry =
   | {kind: 'refers'; tests: Test[]}
 
 /** An object of conditions: its entries are joined by AND. */
-type Conditions = Entry[]
+export type Conditions = Entry[]
 
-interface Parameter {
+export interface Parameter {
   type: string
   value: Scalar | null | readonly Scalar[]
 }
@@ -222,7 +223,7 @@ function literal(value: Scalar | null): string | undefined {
   return typeof value === 'number' && !/^-?\d+(\.\d+)?$/.test(text) ? undefined : text
 }
 
-class Generator {
+export class Generator {
   readonly params: Parameter[] = []
   readonly #random: Random
   readonly #precise: readonly number[]
@@ -360,7 +361,7 @@ class Generator {
   }
 }
 
-function writeConditions(conditions: Conditions): string {
+export function writeConditions(conditions: Conditions): string {
   const [first] = conditions
   const text = `{ ${conditions.map(writeEntry).join(', ')} }`
   return first?.kind === 'maybe' ? `maybe(${text})` : text
@@ -390,7 +391,8 @@ function writeEntry(entry: Entry): string {
 
 // The semantics of conditions
 
-const holdsAll = (conditions: Conditions, row: Row): boolean => conditions.every((entry) => holdsEntry(entry, row))
+export const holdsAll = (conditions: Conditions, row: Row): boolean =>
+  conditions.every((entry) => holdsEntry(entry, row))
 
 /** Two-valued logic: a comparison with NULL is false, and its `not` is true. */
 function holdsEntry(entry: Entry, row: Row): boolean {
@@ -411,7 +413,7 @@ function holdsEntry(entry: Entry, row: Row): boolean {
 }
 
 /** Text is ordered by its bytes. */
-const order = (a: Scalar, b: Scalar): number =>
+export const order = (a: Scalar, b: Scalar): number =>
   typeof a === 'string' ? Buffer.compare(Buffer.from(a), Buffer.from(String(b))) : Number(a) - Number(b)
 /** Case-insensitive for ASCII letters only. */
 const folded = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -487,7 +489,7 @@ export async function opened(program: Program): Promise<Application> {
   return application
 }
 
-async function filled(program: Program, rows: readonly Row[]): Promise<Application> {
+export async function filled(program: Program, rows: readonly Row[]): Promise<Application> {
   const application = await opened(program)
   const add = functionOf(program, 'add')
   const addOther = functionOf(program, 'add_other')

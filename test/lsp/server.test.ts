@@ -499,7 +499,8 @@ fn twice(n: int) to int { return n * 2 }
 
     it('gets the modifiers after an operation, and the methods of its result', async () => {
       const found = await inBody('db.Book.where({ pages: { gt: 1 } })\n        .§')
-      const expected = 'order_by limit offset select count exists update delete sync using live scope'.split(' ')
+      const expected =
+        'order_by limit offset select count exists update delete sum avg min max distinct group_by'.split(' ')
       assert.deepEqual(found.slice(0, expected.length), expected)
       assert.ok(found.includes('map') && found.includes('len'))
     })

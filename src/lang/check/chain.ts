@@ -3,12 +3,13 @@ import type {Arg, CallExpr, Expr, MemberExpr} from '../syntax/index.js'
 import {type ChainContext, hasChainArgs, type Link, writes} from './chain-context.js'
 import {type Checker, nothing} from './checker.js'
 import {foreignMethod} from './foreign-methods.js'
+import {groupType} from './grouping.js'
 import type {Chain, ChainOp, Ir} from './ir.js'
 import {applyModifier, isModifier, startsRows} from './modifiers.js'
 import {checkFilter, checkWhere} from './predicate.js'
-import {abbreviatedObject} from './records.js'
+import {abbreviatedObject, fieldsOf} from './records.js'
 import {insertedRecord, readChanges} from './stored-record.js'
-import {bool, fits, int, list, option, outcome, show, type Table, type Type} from './types.js'
+import {bool, fits, int, list, option, outcome, pageOf, show, type Table, type Type} from './types.js'
 import {reportUnknown, reportUnknownName} from './unknown-name.js'
 import {readUpsert, uniqueIndexes} from './upsert.js'
 
@@ -138,6 +139,10 @@ function checkOperation(c: Checker, table: Table, head: Link, rest: readonly Lin
     orderBy: [],
     limit: undefined,
     offset: undefined,
+    after: undefined,
+    groupBy: undefined,
+    grouping: undefined,
+    included: [],
     select: undefined,
     sync: false,
     using: undefined,
@@ -148,15 +153,38 @@ function checkOperation(c: Checker, table: Table, head: Link, rest: readonly Lin
   if (!isImplied) readHead(context, args)
   const seen = new Set<string>()
   for (const link of isImplied ? [head, ...rest] : rest) applyModifier(context, link, seen)
+  finish(context)
   const kind = writes.has(chain.op) ? 'write' : 'read'
   c.function.effects.push({kind, what: `db.${table.name}.${called}()`, table, span: name})
   c.function.chains.push(chain)
   return {kind: 'db', chain, type: outcome(valueType(chain))}
 }
 
-function valueType({op, select, table}: Chain): Type {
-  const selected = select === undefined ? undefined : new Set(['_id', ...select.map(({name}) => name)])
-  const row: Type = {kind: 'row', table, selected}
+/** Checks what depends on all parts of an operation. */
+function finish({c, table, head, chain}: ChainContext): void {
+  if (chain.op === 'group' && chain.grouping === undefined)
+    c.report(
+      'typecheck.group_shape',
+      head,
+      `db.${table.name} is grouped; add .aggregate({..}) with the totals of each group.`,
+      {
+        hints: ['For example: .group_by(kind).aggregate({ count: count() })'],
+      },
+    )
+  const bytes = chain.op === 'page' && chain.orderBy.find(([{storage}]) => storage === 'blob')
+  if (bytes)
+    c.report('typecheck.modifier', head, `page() cannot be ordered by '${bytes[0].name}', which contains bytes.`)
+  const isRanked = chain.op === 'all' || chain.op === 'filter_record' || chain.op === 'count'
+  if (!isRanked && ranks(chain.predicate))
+    c.report('typecheck.modifier', head, 'near ranks the rows of a list; it cannot be combined with this operation.')
+}
+
+const ranks = (predicate: Chain['predicate']): boolean =>
+  predicate?.kind === 'near' || (predicate?.kind === 'and' && predicate.args.some(ranks))
+
+function valueType(chain: Chain): Type {
+  const {op, table} = chain
+  const row = rowType(chain)
   switch (op) {
     case 'insert':
     case 'upsert':
@@ -171,9 +199,29 @@ function valueType({op, select, table}: Chain): Type {
     case 'delete_where':
     case 'update_where':
       return int
+    case 'aggregate':
+    case 'group': {
+      const found = groupType(chain.grouping)
+      return op === 'aggregate' ? found : list(found)
+    }
+    case 'page':
+      return pageOf(row)
     default:
       return list(row)
   }
+}
+
+/** A row, or an object of its columns with the rows that are included. */
+function rowType({select, table, included}: Chain): Type {
+  const selected = select === undefined ? undefined : new Set(['_id', ...select.map(({name}) => name)])
+  const row: Type = {kind: 'row', table, selected}
+  if (included.length === 0) return row
+  const fields = new Map(fieldsOf(row))
+  for (const {name, how, table: other} of included) {
+    const found: Type = {kind: 'row', table: other, selected: undefined}
+    fields.set(name, how === 'many' ? list(found) : option(found))
+  }
+  return {kind: 'object', fields}
 }
 
 function readHead(context: ChainContext, args: readonly Arg[]): void {

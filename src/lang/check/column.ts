@@ -5,7 +5,7 @@ import {fixName} from './unknown-name.js'
 
 /** Finds a column of a table by name, including `_id`; reports an unknown column. */
 export function columnOf(c: Checker, table: Table, span: Span, name: string): Column | undefined {
-  const found = name === '_id' ? table.id : table.columns.find((column) => column.name === name)
+  const found = name === table.id.name ? table.id : table.columns.find((column) => column.name === name)
   if (found !== undefined) {
     c.symbols?.use(span, found.span, () => `${table.name}.${name}: ${show(found.type)}`)
     return found

@@ -32,7 +32,7 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
   const d: Declaring = {diagnostics, symbols, declared}
   const tables = declareTypeNames(d, decls)
   for (const decl of decls) {
-    if (decl.kind === 'record') declareFields(d, decl.fields, declared.records.get(decl.name.text)?.fields ?? [])
+    if (decl.kind === 'record') declareFields(d, decl.fields, declared.records.get(decl.name.text)?.fields ?? [], true)
     else if (decl.kind === 'sum') declareVariants(d, decl)
   }
   for (const [decl, table] of tables) declareColumns(d, decl, table)
@@ -133,10 +133,11 @@ function isReserved({diagnostics}: Declaring, what: string, name: Name): boolean
   return true
 }
 
-function declareFields(d: Declaring, fields: readonly Field[], into: FieldType[]): void {
+/** @param allowsId whether a field can be `_id`, so that a record can have the columns of a row */
+function declareFields(d: Declaring, fields: readonly Field[], into: FieldType[], allowsId = false): void {
   const seen = new Set<string>()
   for (const {name, type} of fields) {
-    isReserved(d, 'Field', name)
+    if (!(allowsId && name.text === '_id')) isReserved(d, 'Field', name)
     if (seen.has(name.text))
       d.diagnostics.report('typecheck.duplicate_field', name, `Field '${name.text}' is declared twice.`)
     else into.push({name: name.text, type: readTypeNode(d, type), span: name})

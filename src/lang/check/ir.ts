@@ -143,6 +143,12 @@ export type ChainOp =
   | 'filter_record'
   | 'count'
   | 'exists'
+  /** One row of totals. */
+  | 'aggregate'
+  /** One row for each group. */
+  | 'group'
+  /** Some rows, and a cursor for those that follow. */
+  | 'page'
   | 'unsafe_query_raw_clause'
 
 export type Predicate =
@@ -162,6 +168,37 @@ export type Predicate =
   | {kind: 'refers'; column: Column; table: Table; arg: Predicate}
 
 export type RetrievalMode = 'fts' | 'vector' | 'hybrid'
+
+export type AggregateFunction = 'count' | 'sum' | 'avg' | 'min' | 'max'
+
+/** A total of the rows, or of those of a group. */
+export interface Aggregate {
+  readonly fn: AggregateFunction
+  /** Undefined: the rows themselves are counted. */
+  readonly column: Column | undefined
+  readonly output: Column
+}
+
+/** How rows are summarised. */
+export interface Grouping {
+  /** Rows with equal values of these columns are in one group. */
+  readonly by: readonly Column[]
+  readonly aggregates: readonly Aggregate[]
+  /** The columns of the result: those of the groups, then the totals. */
+  readonly output: Table
+  /** True if a result is the value of its only column. */
+  readonly isSingle: boolean
+  having: Predicate | undefined
+}
+
+/** Rows of another table that are read with a row. */
+export interface Included {
+  readonly name: string
+  readonly table: Table
+  /** `one`: the row that a column refers to. `many`: the rows whose column refers to this row. */
+  readonly how: 'one' | 'many'
+  readonly column: Column
+}
 
 /** A value that is written to a column. */
 export interface ColumnChange {
@@ -187,6 +224,12 @@ export interface Chain extends Span {
   orderBy: (readonly [Column, 'asc' | 'desc'])[]
   limit: Ir | undefined
   offset: Ir | undefined
+  /** Of `page`: the cursor, an `Option[str]`. */
+  after: Ir | undefined
+  /** The columns of `group_by`, until their totals are known. */
+  groupBy: readonly Column[] | undefined
+  grouping: Grouping | undefined
+  included: readonly Included[]
   select: readonly Column[] | undefined
   sync: boolean
   using: RetrievalMode | undefined

@@ -1,11 +1,12 @@
 import type {Arg, Expr, Name} from '../syntax/index.js'
 import {type ChainContext, hasChainArgs, type Link, writes} from './chain-context.js'
 import type {Checker} from './checker.js'
-import {columnOf} from './column.js'
+import {checkAggregates, checkDistinct, checkGroupBy, checkHaving, checkTotal, columnNamed} from './grouping.js'
+import {checkInclude} from './include.js'
 import type {Chain, ChainOp} from './ir.js'
 import {abbreviatedObject} from './records.js'
 import {readChanges} from './stored-record.js'
-import {type Column, int} from './types.js'
+import {type Column, int, isUnknown, option, str} from './types.js'
 
 type Modifier = (context: ChainContext, name: Name, args: readonly Arg[]) => void
 
@@ -18,6 +19,16 @@ export const modifiers: Readonly<Record<string, Modifier>> = {
   count: (context, name, args) => {
     if (hasChainArgs(context, name, args, 0)) context.chain.op = 'count'
   },
+  sum: checkTotal,
+  avg: checkTotal,
+  min: checkTotal,
+  max: checkTotal,
+  group_by: checkGroupBy,
+  aggregate: checkAggregates,
+  having: checkHaving,
+  distinct: checkDistinct,
+  include: checkInclude,
+  page,
   exists: (context, name, args) => {
     if (hasChainArgs(context, name, args, 0)) context.chain.op = 'exists'
   },
@@ -42,19 +53,41 @@ export const modifiers: Readonly<Record<string, Modifier>> = {
 }
 
 /** Modifiers that can also follow the table itself, and then apply to all its rows. */
-export const startsRows: ReadonlySet<string> = new Set(['order_by', 'limit', 'offset', 'select', 'exists'])
+export const startsRows: ReadonlySet<string> = new Set([
+  ...['order_by', 'limit', 'offset', 'select', 'exists', 'include', 'page'],
+  ...['sum', 'avg', 'min', 'max', 'group_by', 'aggregate', 'distinct'],
+])
 
 /** Modifiers that change the plan but not the result; valid on every read operation. */
 const hints: ReadonlySet<string> = new Set(['sync', 'using', 'live', 'scope'])
 const repeatable: ReadonlySet<string> = new Set(['order_by', 'all', 'sync'])
 
+/** Modifiers that are also methods of lists, which take no column. */
+const alsoMethods: ReadonlySet<string> = new Set(['sum', 'avg', 'min', 'max', 'distinct', 'group_by'])
+
 /** Whether a link belongs to the operation, and is not a method of its result. */
-export const isModifier = (_: Checker, {name}: Link): boolean => Object.hasOwn(modifiers, name.text)
+export function isModifier(c: Checker, {name, args}: Link): boolean {
+  if (!alsoMethods.has(name.text)) return Object.hasOwn(modifiers, name.text)
+  const first = args?.[0]?.value
+  if (first?.kind === 'str') return true
+  return first?.kind === 'name' && !isFunction(c, first.name.text)
+}
+
+/** Whether a name is a function or may be one, so that it is not a column. */
+function isFunction(c: Checker, name: string): boolean {
+  const type = c.scope.find(name)?.type
+  return type === undefined ? c.declarations.functions.has(name) : type.kind === 'function' || isUnknown(type)
+}
 
 /** Operations on rows, which modifiers can shape. */
 const ofRows: ReadonlySet<ChainOp> = new Set(['all', 'filter_record'])
 /** Modifiers that replace the rows by a single result of all of them. */
-const results: ReadonlySet<string> = new Set(['count', 'exists', 'update', 'delete'])
+const results: ReadonlySet<string> = new Set([
+  ...['count', 'exists', 'update', 'delete'],
+  ...['sum', 'avg', 'min', 'max', 'group_by', 'aggregate', 'distinct'],
+])
+/** Modifiers of groups, in addition to hints. */
+const ofGroups: ReadonlySet<string> = new Set(['order_by', 'limit', 'offset', 'having'])
 
 export function applyModifier(context: ChainContext, {name, args}: Link, seen: Set<string>): void {
   const {c, head, chain} = context
@@ -68,7 +101,11 @@ export function applyModifier(context: ChainContext, {name, args}: Link, seen: S
   const after = [...seen].findLast((each) => results.has(each)) ?? head.text
   if (writes.has(op) || (op === 'get' && !isHint))
     c.report('typecheck.modifier', name, `.${text}() cannot follow ${after}().`)
-  else if (!ofRows.has(op) && !isHint && text !== 'all')
+  else if (op === 'group' ? !isForGroups(chain, text) : text === 'having')
+    c.report('typecheck.modifier', name, groupFault(chain, text))
+  else if (op === 'page' && !isHint && !(text === 'order_by' || text === 'select' || text === 'include'))
+    c.report('typecheck.modifier', name, `.${text}() cannot be combined with page().`)
+  else if (!ofRows.has(op) && op !== 'group' && op !== 'page' && !isHint && text !== 'all')
     c.report('typecheck.count_modifier', name, `${after}() cannot be combined with order_by, limit or select.`)
   else if (results.has(text) && isShaped(chain))
     c.report('typecheck.count_modifier', name, `${text}() cannot be combined with order_by, limit or select.`)
@@ -78,8 +115,18 @@ export function applyModifier(context: ChainContext, {name, args}: Link, seen: S
   seen.add(text)
 }
 
-const isShaped = ({orderBy: order, limit, offset, select: columns}: Chain) =>
-  order.length > 0 || limit !== undefined || offset !== undefined || columns !== undefined
+const isShaped = ({orderBy: order, limit, offset, select: columns, included}: Chain) =>
+  order.length > 0 || limit !== undefined || offset !== undefined || columns !== undefined || included.length > 0
+
+const isForGroups = ({grouping}: Chain, text: string): boolean =>
+  hints.has(text) || (grouping === undefined ? text === 'aggregate' : ofGroups.has(text))
+
+function groupFault({op, grouping}: Chain, text: string): string {
+  if (op !== 'group') return `.${text}() needs groups: .group_by(column).aggregate({..}).`
+  return grouping === undefined
+    ? `.${text}() cannot follow group_by(); add .aggregate({..}) first.`
+    : `.${text}() cannot be combined with groups.`
+}
 
 function orderBy(context: ChainContext, name: Name, args: readonly Arg[]): void {
   const {c, chain} = context
@@ -127,13 +174,8 @@ function select(context: ChainContext, name: Name, args: readonly Arg[]): void {
   chain.select = table.columns.filter((column) => chosen.has(column))
 }
 
-function columnArgument({c, table}: ChainContext, expr: Expr): Column | undefined {
-  const name = constantOf(expr)
-  if (name !== undefined) return columnOf(c, table, expr, name)
-  c.report('typecheck.column_constant', expr, 'A column must be a bare word or a string literal.')
-  c.value(expr)
-  return undefined
-}
+const columnArgument = ({c, table, chain}: ChainContext, expr: Expr): Column | undefined =>
+  columnNamed(c, chain.grouping?.output ?? table, expr)
 
 function hint(context: ChainContext, name: Name, args: readonly Arg[]): void {
   const {c, chain} = context
@@ -149,6 +191,20 @@ function hint(context: ChainContext, name: Name, args: readonly Arg[]): void {
     else c.report('typecheck.retrieval_mode', value, `Unknown retrieval mode '${text}'; use fts, vector or hybrid.`)
   } else if (/^[A-Za-z0-9._:-]{1,128}$/.test(text)) chain.live = text
   else c.report('typecheck.hint_constant', value, 'A topic must be 1 to 128 characters: letters, digits, . _ : or -.')
+}
+
+/** `page(size, after)`: the rows after a cursor, in a total order. */
+function page(context: ChainContext, name: Name, args: readonly Arg[]): void {
+  const {c, chain} = context
+  if (!hasChainArgs(context, name, args, 2, 1)) return
+  if (chain.limit !== undefined || chain.offset !== undefined) {
+    c.report('typecheck.modifier', name, '.page() cannot be combined with limit or offset.')
+    return
+  }
+  const [size, after] = args as readonly [Arg, Arg | undefined]
+  chain.op = 'page'
+  chain.limit = c.check(size.value, int)
+  chain.after = after === undefined ? undefined : c.check(after.value, option(str), 'slot')
 }
 
 /** A string literal or a bare word. */

@@ -51,12 +51,16 @@ export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | u
 }
 
 /** `where({…})`: columns with values or operators, `and`, `or` and `not`. */
-export function checkWhere(c: Checker, table: Table, expr: Expr): Predicate | undefined {
+export const checkWhere = (c: Checker, table: Table, expr: Expr): Predicate | undefined =>
+  checkConditions(c, table, expr, 'where')
+
+/** The conditions of `where` and `having`. */
+export function checkConditions(c: Checker, table: Table, expr: Expr, called: string): Predicate | undefined {
   const checker = new WhereChecker(c, table)
   const optional = optionalConditions(c, expr)
   if (optional !== undefined) return checker.optional(optional)
-  if (expr.kind !== 'object') return shape(c, expr, 'where() needs an object of conditions.')
-  warnEmpty(c, expr, 'where')
+  if (expr.kind !== 'object') return shape(c, expr, `${called}() needs an object of conditions.`)
+  warnEmpty(c, expr, called)
   return checker.object(expr, true)
 }
 

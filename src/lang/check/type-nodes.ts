@@ -12,6 +12,7 @@ import {
   list,
   map,
   option,
+  pageOf,
   result,
   show,
   str,
@@ -57,8 +58,12 @@ const genericTypes: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['Map', [2, 2]],
   ['map', [2, 2]],
   ['Option', [1, 1]],
+
   ['Result', [1, 2]],
 ])
+
+/** `Page[T]`, unless the program declares a type of this name. */
+const pageType = 'Page'
 
 export const isBuiltinType = (name: string): boolean => simpleTypes.has(name) || genericTypes.has(name)
 
@@ -81,6 +86,7 @@ function readNamedType(d: Declaring, node: TypeNode & {kind: 'named'}): Type {
   const record = records.get(text)
   const sum = sums.get(text)
   const declared = table ?? record ?? sum
+  if (text === pageType && declared === undefined) return readGenericType(d, node, [1, 1])
   const simple = simpleTypes.get(text)
   if (declared === undefined && simple === undefined) {
     const known = [simpleTypes, genericTypes, tables, records, sums].flatMap((types) => [...types.keys()])
@@ -117,6 +123,8 @@ function readGenericType(d: Declaring, node: TypeNode & {kind: 'named'}, arity: 
       return {kind: 'set', of: inner}
     case 'option':
       return option(inner)
+    case 'page':
+      return pageOf(inner)
     case 'result':
       return result(inner, second === undefined ? str : readTypeNode(d, second))
     default:

@@ -104,6 +104,15 @@ export const result = (ok: Type, error: Type = str): Type => ({kind: 'result', o
 export const outcome = (of: Type): Type => ({kind: 'outcome', of})
 export const fn = (params: readonly Type[], result: Type): Type => ({kind: 'function', params, result})
 
+/** Some of many items, and the cursor of those that follow. */
+export const pageOf = (item: Type): Type => ({
+  kind: 'object',
+  fields: new Map([
+    ['items', list(item)],
+    ['next', option(str)],
+  ]),
+})
+
 /** The maximum nesting of types shown. */
 const maxShown = 6
 

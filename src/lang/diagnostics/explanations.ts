@@ -262,6 +262,18 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     example: `${user}fn put(name: str) to Unit { db.User.upsert({ name, mail: name }) }\n`,
     fixed: `${user}fn put(name: str) to Unit { db.User.upsert({ name, mail: name }, { mail: name }, by_name) }\n`,
   },
+  'typecheck.group_shape': {
+    cause: 'aggregate() computes totals of rows with count, sum, avg, min and max, and group_by() needs it.',
+    fix: 'Write an object whose values are these functions of columns.',
+    example: `${task}fn f() to Unit { print(db.Task.group_by(done).aggregate({ n: priority })) }\n`,
+    fixed: `${task}fn f() to Unit { print(db.Task.group_by(done).aggregate({ n: sum(priority) })) }\n`,
+  },
+  'typecheck.include_shape': {
+    cause: 'include() reads rows that are related by a column of type Id.',
+    fix: 'Name a column of type Id of this table, or of another table that refers to this one: { lines: Line.order }.',
+    example: `${task}fn f() to Unit { print(db.Task.include({ more: done })) }\n`,
+    fixed: `${task}@table type Step { task: Id[Task] }\n@index Step.by_task on (task)\nfn f() to Unit { print(db.Task.include({ steps: Step.task })) }\n`,
+  },
   'typecheck.retrieval_mode': {
     cause: 'using() accepts one of three retrieval modes.',
     fix: 'Use fts, vector or hybrid.',
@@ -523,6 +535,12 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     fix: 'Use all(), or add a condition.',
     example: `${task}fn every() to List[Task] { return db.Task.filter({}) }\n`,
     fixed: `${task}fn every() to List[Task] { return db.Task.all() }\n`,
+  },
+  'lint.include_index': {
+    cause: 'Without an index, the rows of the other table are searched once for every row.',
+    fix: 'Declare an index that begins with the column.',
+    example: `${task}@table type Step { task: Id[Task] }\nfn f() to Unit { print(db.Task.include({ steps: Step.task })) }\n`,
+    fixed: `${task}@table type Step { task: Id[Task] }\n@index Step.by_task on (task)\nfn f() to Unit { print(db.Task.include({ steps: Step.task })) }\n`,
   },
   'lint.is_null_never': {
     cause: 'The column is required, so it is never null.',

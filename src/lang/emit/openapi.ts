@@ -54,6 +54,12 @@ const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: 
   option: ({of}, {inner}) => ({anyOf: [inner(of), {type: 'null'}]}),
   record: ({record}) => ref(record.name),
   sum: ({sum}) => ref(sum.name),
+  object: ({fields}, {isPartial}) =>
+    objectSchema(
+      [...fields].map(([name, type]) => ({name, type})),
+      undefined,
+      isPartial,
+    ),
   row: ({table}, {isPartial}) => ref(isPartial(table) ? partialName(table.name) : table.name),
   unit: () => ({type: 'null'}),
   result: ({ok, error}, {inner}) => ({oneOf: [tagged('Ok', inner(ok)), tagged('Error', inner(error))]}),

@@ -19,6 +19,7 @@ export const partialAnywhere = ({functions}: Program): IsPartial => selectedBy(f
 /** Tables whose rows occur in a type, at any depth except inside named types. */
 export function rowsIn(type: Type): Table[] {
   if (type.kind === 'row') return [type.table]
+  if (type.kind === 'object') return [...type.fields.values()].flatMap(rowsIn)
   if (type.kind === 'tuple') return type.items.flatMap(rowsIn)
   if (type.kind === 'result') return [type.ok, type.error].flatMap(rowsIn)
   return 'of' in type && type.kind !== 'outcome' ? rowsIn(type.of) : []

@@ -31,6 +31,7 @@ const tsTypes: TypeWriters = {
   tuple: ({items}, {inner}) => `[${items.map(inner).join(', ')}]`,
   record: ({record}) => typeName(record.name),
   sum: ({sum}) => typeName(sum.name),
+  object: ({fields}, {isPartial}) => `{ ${fieldsOf(fields).map(memberOf(isPartial)).join('; ')} }`,
   row: ({table, selected}, {isPartial}) => {
     const name = typeName(table.name)
     return selected === undefined && !isPartial(table) ? name : `Pick<${name}, "_id"> & Partial<${name}>`
@@ -42,12 +43,15 @@ const tsTypes: TypeWriters = {
     `(${params.map((param, i) => `arg${i}: ${tsType(param)}`).join(', ')}) => ${tsType(result)}`,
 }
 
+const fieldsOf = (fields: ReadonlyMap<string, Type>): Omit<FieldType, 'span'>[] =>
+  [...fields].map(([name, type]) => ({name, type}))
+
 const elementType = (type: string) => (/[ |]/.test(type) ? `(${type})` : type)
 
 /** A member of an object, optional if it may be absent. */
 const memberOf =
   (isPartial: IsPartial) =>
-  ({name, type}: FieldType): string =>
+  ({name, type}: Pick<FieldType, 'name' | 'type'>): string =>
     type.kind === 'option' ? `${name}?: ${tsType(type.of, isPartial)}` : `${name}: ${tsType(type, isPartial)}`
 
 function sumDeclaration({name, variants}: SumType, member: (field: FieldType) => string): string {
@@ -223,8 +227,8 @@ export function schemasFile(program: Program): string {
 /** The schema for partial rows; names of a program never contain a dollar sign. */
 const partialSchema = (name: string) => `${typeName(name)}$partial`
 
-const zodMember = (type: Type, isPartial: IsPartial) =>
-  type.kind === 'option' ? `${zodType(type.of, isPartial)}.optional()` : zodType(type, isPartial)
+const zodMember = (type: Type, isPartial: IsPartial, prefix = '') =>
+  type.kind === 'option' ? `${zodType(type.of, isPartial, prefix)}.optional()` : zodType(type, isPartial, prefix)
 
 const zodType = (type: Type, isPartial: IsPartial, prefix = ''): string =>
   visitSome(type, zodTypes, {isPartial, inner: (of) => zodType(of, isPartial, prefix), prefix}, () => 'z.unknown()')
@@ -244,6 +248,10 @@ const zodTypes: TypeWriters = {
   option: ({of}, {inner}) => `${inner(of)}.nullable()`,
   record: ({record}, {prefix}) => prefix + typeName(record.name),
   sum: ({sum}, {prefix}) => prefix + typeName(sum.name),
+  object: ({fields}, {isPartial, prefix}) =>
+    `z.object({ ${fieldsOf(fields)
+      .map(({name, type}) => `${name}: ${zodMember(type, isPartial, prefix)}`)
+      .join(', ')} })`,
   row: ({table}, {isPartial, prefix}) => prefix + (isPartial(table) ? partialSchema(table.name) : typeName(table.name)),
   result: ({ok, error}, {inner}) =>
     `z.union([${taggedSchema('Ok', inner(ok))}, ${taggedSchema('Error', inner(error))}])`,

@@ -32,6 +32,10 @@ export interface PlanJson {
   order_by: [string, string][]
   has_limit: boolean
   has_offset?: boolean
+  group_by?: string[]
+  aggregates?: {name: string; function: string; field: string | null}[]
+  having?: PredicateJson
+  include?: {name: string; table: string; field: string}[]
   capabilities: Capabilities
   /** The retrieval mode of `matches` and `near`, if used. */
   retrieval?: string
@@ -90,6 +94,21 @@ const explained: Visitor<Predicate, PredicateJson, undefined> = {
   near: explainIndexed,
 }
 
+function summaryJson({grouping, included}: Chain): Partial<PlanJson> {
+  const include = included.map(({name, table, column}) => ({name, table: table.name, field: column.name}))
+  if (grouping === undefined) return include.length === 0 ? {} : {include}
+  const {by, aggregates, having} = grouping
+  return {
+    ...(by.length === 0 ? {} : {group_by: by.map(({name}) => name)}),
+    aggregates: aggregates.map(({fn, column, output}) => ({
+      name: output.name,
+      function: fn,
+      field: column?.name ?? null,
+    })),
+    ...(having === undefined ? {} : {having: predicateJson(having)}),
+  }
+}
+
 export function planJson(chain: Chain): PlanJson {
   const {sql, retrieval} = planChain(chain)
   return {
@@ -101,6 +120,7 @@ export function planJson(chain: Chain): PlanJson {
     order_by: chain.orderBy.map(([{name}, direction]) => [name, direction]),
     has_limit: chain.limit !== undefined,
     ...(chain.offset === undefined ? {} : {has_offset: true}),
+    ...summaryJson(chain),
     capabilities: capabilitiesOf(chain),
     ...(retrieval === undefined ? {} : {retrieval}),
     sql,

@@ -1,4 +1,7 @@
 import type {Chain, ChainOp, Column, Ir, Predicate, RetrievalMode, Table} from '../check/index.js'
+import {writeGroups} from './groups.js'
+import {includedColumns} from './include.js'
+import {keyColumns, pageKeys, writeAfter} from './page.js'
 import {isTrivial, simplify, writePredicate} from './predicate.js'
 import {planRetrieval, type Retrieval} from './retrieval.js'
 import {type Encoding, keyOf, type Param, quoted, SqlWriter} from './sql.js'
@@ -11,6 +14,8 @@ export interface Plan {
   params: readonly Param[]
   /** The columns of the returned rows, `_id` first. */
   columns: readonly Column[]
+  /** Of a page: the statement of the first one, which has no cursor. */
+  first?: {sql: string; params: readonly Param[]}
   /** The retrieval mode, if the operation uses `matches` or `near`. */
   retrieval: RetrievalMode | 'contains' | undefined
 }
@@ -47,6 +52,27 @@ export function planChain(chain: Chain): Plan {
         .add(`SELECT ${columnList(columns)} FROM ${quoted(table.sqlName)} WHERE "_id" = `)
         .param(chain.id as Ir, 'integer')
       break
+    case 'aggregate':
+    case 'group':
+      if (chain.grouping !== undefined) {
+        const parts = {where: () => writeWhere(sql, chain, chain.predicate), limit: () => writeLimit(sql, chain)}
+        writeGroups(sql, chain, chain.grouping, parts)
+      }
+      break
+    case 'page': {
+      const first = new SqlWriter()
+      writePage(first, chain, columns)
+      writePage(sql, chain, columns, chain.after)
+      return {
+        chain,
+        op,
+        sql: sql.text,
+        params: sql.params,
+        columns,
+        retrieval: undefined,
+        first: {sql: first.text, params: first.params},
+      }
+    }
     case 'unsafe_query_raw_clause':
       break
     default:
@@ -125,7 +151,9 @@ function writeTarget(sql: SqlWriter, chain: Chain): void {
 function writeSelect(sql: SqlWriter, chain: Chain, columns: readonly Column[], retrieval: Retrieval | undefined): void {
   const {table, op} = chain
   const counts = op === 'count'
-  sql.add(`SELECT ${counts ? 'COUNT(*)' : columnList(columns)} FROM ${quoted(table.sqlName)}`)
+  sql.add(
+    `SELECT ${counts ? 'COUNT(*)' : [columnList(columns), ...includedColumns(chain)].join(', ')} FROM ${quoted(table.sqlName)}`,
+  )
   retrieval?.join?.(sql)
   const predicate = retrieval === undefined ? chain.predicate : retrieval.predicate
   writeWhere(sql, chain, predicate)
@@ -138,6 +166,22 @@ function writeLimit(sql: SqlWriter, {limit, offset}: Chain): void {
   if (limit !== undefined) sql.add(' LIMIT ').param(limit, 'count')
   else if (offset !== undefined) sql.add(' LIMIT -1')
   if (offset !== undefined) sql.add(' OFFSET ').param(offset, 'count')
+}
+
+/** Reads one more row than the page has: then there is a next page. */
+function writePage(sql: SqlWriter, chain: Chain, columns: readonly Column[], after?: Ir): void {
+  const {table, predicate, limit} = chain
+  const keys = pageKeys(chain)
+  const listed = [columnList(columns), ...includedColumns(chain), ...keyColumns(keys)]
+  sql.add(`SELECT ${listed.join(', ')} FROM ${quoted(table.sqlName)}`)
+  const simple = predicate === undefined ? undefined : simplify(predicate)
+  const isFiltered = simple !== undefined && !isTrivial(simple)
+  if (isFiltered || after !== undefined) sql.add(' WHERE ')
+  if (isFiltered) writePredicate(sql, table, simple, after !== undefined)
+  if (isFiltered && after !== undefined) sql.add(' AND ')
+  if (after !== undefined) writeAfter(sql, keys, after)
+  writeOrder(sql, chain, undefined)
+  sql.add(' LIMIT ').param(limit as Ir, 'page')
 }
 
 function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undefined): void {

@@ -84,7 +84,7 @@ function writeGroup({kind, args}: Group, {sql, table, nested}: Writing): void {
 const isDecimal = ({base}: Column) => base.kind === 'dec'
 
 /** The encoding of a value that is compared with the key of a column. */
-function keyEncoding(column: Column): Encoding {
+export function keyEncoding(column: Column): Encoding {
   if (isDecimal(column)) return 'decimal'
   return isEnum(column.base) ? 'tag' : column.storage
 }

@@ -8,6 +8,7 @@ import {type Column, type Ir, isEnum} from '../check/index.js'
  * - the key of a decimal number, or a list of such keys
  * - the tag of a variant, or a list of such tags
  * - a LIKE pattern, a JSON list of terms, or a non-negative count
+ * - a positive count and one more
  * - NULL for None, and 1 for every other value
  * - the search terms of one column
  * - a vector of a given length, also if stored in a column
@@ -23,10 +24,13 @@ export type Encoding =
   | 'like'
   | 'terms'
   | 'count'
+  | 'page'
   | 'neighbours'
   | 'candidates'
   | 'presence'
   | {matchIn: string}
+  /** A sort key in a cursor, of the order that `of` names. */
+  | {cursor: number; of: string; encoding: string}
   | {vector: number}
   | {vector: number; storage: Column['storage']}
 

@@ -1,5 +1,6 @@
 import type {Column} from '../check/index.js'
 import type {Encoding} from '../plan/index.js'
+import {cursorKey} from './cursor.js'
 import {decimalKey} from './decimal.js'
 import {type Decoder, decoder, TypeMismatch} from './decode.js'
 import {DatabaseFailure, Failure} from './failure.js'
@@ -65,6 +66,7 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   like: needle,
   terms: (value) => JSON.stringify(terms(value).map(escapeLike)),
   presence: () => 1n,
+  page: (value) => (atLeast(1, Number.MAX_SAFE_INTEGER - 1)(value) as bigint) + 1n,
   count: atLeast(0, Number.MAX_SAFE_INTEGER),
   neighbours: atLeast(1, maxNeighbours),
   candidates: atLeast(leastCandidates, maxNeighbours),
@@ -103,6 +105,7 @@ const searchQuery =
 
 function binderOf(encoding: Encoding): Binder {
   if (typeof encoding !== 'object') return binders[encoding]
+  if ('cursor' in encoding) return cursorKey(encoding)
   if ('matchIn' in encoding) return searchQuery(encoding.matchIn)
   return 'storage' in encoding ? indexed(encoding.storage, encoding.vector) : vector(encoding.vector)
 }

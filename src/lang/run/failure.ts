@@ -57,6 +57,8 @@ export function databaseFailure(thrown: unknown, table?: Table): unknown {
     return new DatabaseFailure('conflict', conflictText(message, table), {cause: thrown})
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return new DatabaseFailure('busy', 'the database is locked by another process', {cause: thrown})
+  if (message === 'integer overflow')
+    return new Failure('INT_OVERFLOW', `a sum exceeds ±${Number.MAX_SAFE_INTEGER}`, {cause: thrown})
   if (/too complex/.test(message)) return new DatabaseFailure('input', 'the search text is too long', {cause: thrown})
   return new DatabaseFailure('other', 'the database operation failed', {cause: thrown})
 }

@@ -1,9 +1,12 @@
-import type {Table} from '../check/index.js'
+import type {Grouping, Table} from '../check/index.js'
 import type {Param, Plan} from '../plan/index.js'
 import {type Bound, binder, rowDecoder} from './bind.js'
 import {insertChange} from './change-log.js'
+import type {Rows} from './connection.js'
 import type {Context} from './context.js'
 import {databaseFailure, Failure} from './failure.js'
+import {decoderOf} from './included.js'
+import {page} from './page.js'
 import {isObject, type Value} from './value.js'
 
 /** Returns a function that evaluates a parameter in the frame of the handler. */
@@ -56,7 +59,7 @@ function boundValues<F>(params: readonly Param[], read: ReadParam<F>): (frame: F
   }
 }
 
-type Run = (values: readonly Bound[], context: Context) => Value
+export type Run = (values: readonly Bound[], context: Context) => Value
 
 function runner(plan: Plan, topics: readonly string[]): Run {
   const {op, sql, columns, chain, params} = plan
@@ -100,8 +103,13 @@ function runner(plan: Plan, topics: readonly string[]): Run {
       return () => {
         throw new Failure('unsafe_query_raw_clause', 'raw SQL clauses are not allowed')
       }
+    case 'aggregate':
+    case 'group':
+      return summary(plan)
+    case 'page':
+      return page(plan)
     default: {
-      const decode = rowDecoder(columns)
+      const decode = decoderOf(plan)
       return (values, {connection}) => {
         const rows = connection.statement(sql).all(...values)
         for (const row of rows) decode(row)
@@ -109,6 +117,30 @@ function runner(plan: Plan, topics: readonly string[]): Run {
       }
     }
   }
+}
+
+/** Returns totals: of all rows or of each group. */
+function summary({op, sql, chain: {grouping}}: Plan): Run {
+  const {output, aggregates, isSingle} = grouping as Grouping
+  const decode = rowDecoder(output.columns)
+  const sums = aggregates.filter(({fn, output: {storage}}) => fn === 'sum' && storage === 'integer')
+  const [only] = output.columns
+  const read = (row: Rows): Value => {
+    for (const {
+      output: {name},
+    } of sums)
+      if (!Number.isSafeInteger(row[name]))
+        throw new Failure('INT_OVERFLOW', `the sum ${name} exceeds ±${Number.MAX_SAFE_INTEGER}`)
+    const decoded = decode(row)
+    return isSingle ? decoded[only?.name ?? ''] : decoded
+  }
+  if (op === 'group')
+    return (values, {connection}) =>
+      connection
+        .statement(sql)
+        .all(...values)
+        .map(read)
+  return (values, {connection}) => read(connection.statement(sql).get(...values) as Rows)
 }
 
 /** Returns the id of the inserted or changed row. Ids only grow, so a new one is greater than all before. */

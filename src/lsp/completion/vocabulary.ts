@@ -104,6 +104,15 @@ export const modifiers: readonly Modifier[] = [
   {name: 'exists', detail: '() to bool', doc: 'Return whether there is a row.', hint: false},
   {name: 'update', detail: '({column: value}) to int', doc: 'Update the rows; returns their number.', hint: false},
   {name: 'delete', detail: '() to int', doc: 'Delete the rows; returns their number.', hint: false},
+  {name: 'sum', detail: '(column)', doc: 'Return the sum of a column.', hint: false},
+  {name: 'avg', detail: '(column)', doc: 'Return the mean of a column, as an Option.', hint: false},
+  {name: 'min', detail: '(column)', doc: 'Return the least value of a column, as an Option.', hint: false},
+  {name: 'max', detail: '(column)', doc: 'Return the greatest value of a column, as an Option.', hint: false},
+  {name: 'distinct', detail: '(column, …)', doc: 'Return the different values of columns.', hint: false},
+  {name: 'group_by', detail: '(column, …)', doc: 'Group the rows, for aggregate.', hint: false},
+  {name: 'aggregate', detail: '({name: sum(column)})', doc: 'Return totals of all rows or of each group.', hint: false},
+  {name: 'include', detail: '({name: Table.column})', doc: 'Read related rows with each row.', hint: false},
+  {name: 'page', detail: '(size, after) to Page[T]', doc: 'Read a page, and the cursor of the next one.', hint: false},
   {name: 'sync', detail: '()', doc: 'Synchronise a replica before reading.', hint: true},
   {name: 'using', detail: '(fts | vector | hybrid)', doc: 'Retrieval mode.', hint: true},
   {name: 'live', detail: '(topic)', doc: 'Publish changes to the topic.', hint: true},
@@ -111,9 +120,11 @@ export const modifiers: readonly Modifier[] = [
 ]
 
 /** Modifiers that return a single result in place of the rows. */
-export const results: ReadonlySet<string> = new Set(['count', 'exists', 'update', 'delete'])
+export const results: ReadonlySet<string> = new Set([
+  ...['count', 'exists', 'update', 'delete', 'sum', 'avg', 'min', 'max', 'distinct', 'group_by', 'aggregate'],
+])
 /** Modifiers that cannot be combined with these. */
-export const shaping: ReadonlySet<string> = new Set(['order_by', 'limit', 'offset', 'select'])
+export const shaping: ReadonlySet<string> = new Set(['order_by', 'limit', 'offset', 'select', 'include', 'page'])
 
 /** The words that a modifier accepts, if they are fixed. */
 export const modifierWords: Readonly<Record<string, readonly Word[]>> = {
@@ -179,6 +190,7 @@ export const types: readonly Word[] = [
   {name: 'List', detail: '[T]'},
   {name: 'Set', detail: '[T]'},
   {name: 'Map', detail: '[str, T]'},
+  {name: 'Page', detail: '[T]', doc: 'Some of many items, and the cursor of the next ones.'},
   {name: 'Result', detail: '[T, E = str]', doc: 'Ok with a value, or Error.'},
 ]
 
