@@ -78,6 +78,24 @@ export function checkConstants(context: BodyContext): void {
   }
 }
 
+/** Checks the defaults of columns: constants, and `now()`. */
+export function checkDefaults(context: BodyContext): void {
+  const {declarations, diagnostics} = context
+  for (const {column, expr} of declarations.defaults) {
+    const c = new BodyChecker(nowhere({text: column.name, ...column.span}), context)
+    const isNow = expr.kind === 'call' && expr.callee.kind === 'name' && expr.callee.name.text === 'now'
+    if (isNow && expr.args.length === 0 && !declarations.functions.has('now')) {
+      column.fallback = {kind: 'builtin', name: 'std.time.now_ms', args: [], type: int}
+      if (!fits(int, column.type, 'slot')) c.mismatch(expr, int, column.type)
+      continue
+    }
+    const value = c.check(expr, column.type, 'slot')
+    requireConstant(diagnostics, expr, value)
+    column.fallback = value
+  }
+  declarations.defaults.length = 0
+}
+
 /** The function around a constant, which has no effects. */
 const nowhere = (span: Name): FunctionType => ({
   name: span.text,

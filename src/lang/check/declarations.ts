@@ -1,8 +1,8 @@
 import type {Diagnostic, Diagnostics} from '../diagnostics/index.js'
-import type {ConstDecl, TypeNode} from '../syntax/index.js'
+import type {ConstDecl, Expr, TypeNode} from '../syntax/index.js'
 import type {FunctionType, Ir, Route} from './ir.js'
 import type {Symbols} from './symbols.js'
-import type {Index, RecordType, SumType, Table, Type, VariantType} from './types.js'
+import type {Column, Index, RecordType, SumType, Table, Type, VariantType} from './types.js'
 
 /** A constant. Its value replaces each use. */
 export interface Constant {
@@ -25,6 +25,8 @@ export interface Declarations {
   readonly variants: Map<string, {sum: SumType; variant: VariantType}[]>
   readonly functions: Map<string, FunctionType>
   readonly constants: Map<string, Constant>
+  /** The defaults of columns, until they are checked. */
+  readonly defaults: {column: Column; expr: Expr}[]
   /** In source order, like the following lists. */
   readonly indexes: Index[]
   readonly routes: Route[]

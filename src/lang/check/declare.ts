@@ -1,5 +1,5 @@
 import type {Diagnostics} from '../diagnostics/index.js'
-import type {ConstDecl, Decl, Field, Module, Name, SumDecl, TableDecl} from '../syntax/index.js'
+import type {ConstDecl, Decl, Field, IndexDecl, Module, Name, SumDecl, TableDecl} from '../syntax/index.js'
 import {warnSkipped} from './constants.js'
 import type {Declarations, Declaring} from './declarations.js'
 import {declareIndex} from './indexes.js'
@@ -7,7 +7,17 @@ import {isInternal, repeatedNames, snakeCase} from './names.js'
 import {declareFunction, declareRoute} from './signatures.js'
 import type {Symbols} from './symbols.js'
 import {isBuiltinType, isDoubleOption, readTypeNode, showNode} from './type-nodes.js'
-import {type FieldType, int, isStorable, show, storageOf, type Table, unknown, type VariantType} from './types.js'
+import {
+  type Column,
+  type FieldType,
+  int,
+  isStorable,
+  show,
+  storageOf,
+  type Table,
+  unknown,
+  type VariantType,
+} from './types.js'
 
 /** Maximum length of a table or column name. */
 const maxNameBytes = 64
@@ -23,6 +33,7 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
     variants: new Map(),
     functions: new Map(),
     constants: new Map(),
+    defaults: [],
     indexes: [],
     routes: [],
     tests: [],
@@ -37,6 +48,7 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
   }
   for (const [decl, table] of tables) declareColumns(d, decl, table)
   const sqlNames = new Set(tables.map(([, {sqlName}]) => sqlName))
+  for (const [decl] of tables) for (const index of uniqueColumns(decl)) declareIndex(d, index, sqlNames)
   for (const decl of decls) if (decl.kind === 'index') declareIndex(d, decl, sqlNames)
   for (const decl of decls) {
     if (decl.kind === 'function') declareFunction(d, decl)
@@ -198,9 +210,21 @@ function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
       diagnostics.report('typecheck.column_type', node, `Type ${showNode(node)} cannot be stored in a column.`)
     const nullable = type.kind === 'option'
     const base = nullable ? type.of : type
-    table.columns.push({name: text, type, base, nullable, storage: storageOf(base), span: name})
+    const column = {name: text, type, base, nullable, storage: storageOf(base), span: name}
+    table.columns.push(field.fallback === undefined ? column : {...column, hasDefault: true})
+    if (field.fallback !== undefined)
+      d.declared.defaults.push({column: table.columns.at(-1) as Column, expr: field.fallback})
   }
 }
+
+/** The indexes of columns that are declared `unique`; each has the name of its column. */
+const uniqueColumns = ({name: table, fields}: TableDecl): IndexDecl[] =>
+  fields
+    .filter(({unique}) => unique === true)
+    .map(({name, start, end}) => ({
+      ...({kind: 'index', style: 'btree', unique: true, dimensions: undefined} as const),
+      ...{table, name, columns: [name], start, end},
+    }))
 
 const caselessName = ({name}: Field) => name.text.toLowerCase()
 

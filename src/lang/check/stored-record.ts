@@ -14,7 +14,9 @@ export function insertedRecord(context: ChainContext, expr: Expr): Chain['record
   if (expr.kind === 'object' && expr.base === undefined) {
     const {entries, start, end} = expr
     const values = literalValues(context, entries)
-    const missing = table.columns.filter(({name, nullable}) => !nullable && !entries.some(({key}) => key.text === name))
+    const missing = table.columns.filter(
+      (column) => isRequired(column) && !entries.some(({key}) => key.text === column.name),
+    )
     reportMissing(context, {start, end: Math.min(start + 1, end)}, missing)
     return values
   }
@@ -25,6 +27,8 @@ export function insertedRecord(context: ChainContext, expr: Expr): Chain['record
     c.report('typecheck.arg_mismatch', expr, `insert() needs a record of '${table.name}', found ${show(ir.type)}.`)
   return ir
 }
+
+const isRequired = ({nullable, hasDefault = false}: Column) => !nullable && !hasDefault
 
 /** The fields of a value without `_id`, which is assigned by the store. */
 function storedFields(type: Type): ReadonlyMap<string, Type> | undefined {
@@ -44,7 +48,7 @@ function checkFields(context: ChainContext, expr: Expr, fields: ReadonlyMap<stri
   const unknown = [...fields.keys()].find((name) => !table.columns.some((column) => column.name === name))
   if (unknown !== undefined)
     c.report('typecheck.unknown_column', expr, `Table '${table.name}' has no column '${unknown}'.`)
-  const missing = table.columns.filter(({name, nullable}) => !nullable && !fields.has(name))
+  const missing = table.columns.filter((column) => isRequired(column) && !fields.has(column.name))
   reportMissing(context, expr, missing)
 }
 

@@ -1,4 +1,5 @@
 import type {Span} from '../diagnostics/index.js'
+import type {Ir} from './ir.js'
 import {type Visitor, visitSome} from './visitor.js'
 
 export type Type =
@@ -33,6 +34,10 @@ export interface Column {
   readonly base: Type
   readonly nullable: boolean
   readonly storage: Storage
+  /** Whether an inserted record can omit the column although it is required. */
+  readonly hasDefault?: boolean
+  /** The default: a constant, or the current time. */
+  fallback?: Ir
   readonly span: Span
 }
 

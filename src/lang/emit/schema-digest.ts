@@ -67,7 +67,7 @@ export function schemaDigest(program: Program): SchemaDigest {
 }
 
 function tableDigest({name, columns}: Table): SchemaDigest['tables'][number] {
-  const required = columns.filter(({nullable}) => !nullable)
+  const required = columns.filter(({nullable, hasDefault = false}) => !nullable && !hasDefault)
   const [first = columns[0]] = required
   const example = (column: Column) => `${column.name}: ${exampleOf(column.base)}`
   return {

@@ -7,7 +7,7 @@ import {keyOf, quoted} from '../plan/index.js'
 import {misfitsOf, nameRows} from './convert.js'
 import {declaredOf, declaredType, holdsAll, showContents} from './declared.js'
 import {rowsInTheWay} from './in-the-way.js'
-import {literalOf, zeroOf} from './literal.js'
+import {constantDefault, literalOf, zeroOf} from './literal.js'
 import {
   type LiveColumn,
   type LiveIndex,
@@ -87,6 +87,8 @@ function addedColumns(table: Table, live: LiveTable): Step[] {
     if (column.nullable) return {...base, class: 'auto', blocking: false, sql: addColumn(table, column)}
     if (!live.hasRows)
       return {...base, class: 'auto', blocking: false, sql: addColumn(table, column, literalOf(column, zeroOf(column)))}
+    const literal = constantDefault(column)
+    if (literal !== undefined) return {...base, class: 'auto', blocking: false, sql: addColumn(table, column, literal)}
     return {
       ...base,
       class: 'needs_default',

@@ -1,5 +1,5 @@
 import type {Column, Type} from '../check/index.js'
-import {binder, decoder} from '../run/index.js'
+import {binder, decoder, pureValue, toJson} from '../run/index.js'
 
 /** A JSON value as the SQL literal that a column would store. @throws TypeMismatch */
 export function literalOf({type, storage}: Column, json: unknown): string {
@@ -7,6 +7,14 @@ export function literalOf({type, storage}: Column, json: unknown): string {
   if (bound === null) return 'NULL'
   if (typeof bound === 'string') return `'${bound.replaceAll("'", "''")}'`
   return Buffer.isBuffer(bound) ? `X'${bound.toString('hex')}'` : String(bound)
+}
+
+/** The SQL literal of a column's default, if it is a constant. */
+export function constantDefault(column: Column): string | undefined {
+  const {fallback} = column
+  return fallback === undefined || (fallback.kind === 'builtin' && fallback.name === 'std.time.now_ms')
+    ? undefined
+    : literalOf(column, toJson(pureValue(fallback)()))
 }
 
 /** The zero value of a required column as JSON; undefined if its type has none. */

@@ -222,8 +222,9 @@ function takeSteps(taking: Taking): void {
       continue
     }
     const column = table?.columns.find((each) => each.name === step.column)
-    if (step.class === 'needs_default' && table !== undefined && column !== undefined)
-      run(addColumn(table, column, choices.defaults.get(`${name}.${column.name}`)))
+    const given = choices.defaults.get(`${name}.${step.column}`)
+    if (step.action === 'add_column' && given !== undefined && table !== undefined && column !== undefined)
+      run(addColumn(table, column, given))
     else if (index !== undefined) makeIndex(taking, index, step.sql ?? '', live.tables.get(name)?.hasRows === true)
     else run(step.sql ?? '')
   }

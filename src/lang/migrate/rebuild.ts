@@ -9,7 +9,7 @@ import {conversion, keepsStored, misfit, misfitsOf, nameRows} from './convert.js
 import {readTable, retyped, type TableText, withColumn, withoutColumn, writeTable} from './create-table.js'
 import {declaredType, showContents} from './declared.js'
 import {isChanged, undeclared} from './diff.js'
-import {literalOf, zeroOf} from './literal.js'
+import {constantDefault, literalOf, zeroOf} from './literal.js'
 import {type LiveColumn, type LiveIndex, type LiveTable, liveColumn, quotedAny, triggersOf} from './live-schema.js'
 import {checkUsing, usingFunction} from './using.js'
 
@@ -141,7 +141,8 @@ function move(rebuild: Rebuild, column: Column, i: number): string {
     return `${name}("_id"${using.old.map((old) => `, ${quotedAny(old.live.name)}`).join('')})`
   }
   const found = liveColumn(live, column.name)
-  const fallback = choices.defaults.get(key)
+  const fallback =
+    choices.defaults.get(key) ?? (found === undefined && !column.nullable ? constantDefault(column) : undefined)
   if (found === undefined) {
     if (fallback !== undefined) return fallback
     if (column.nullable || !live.hasRows)

@@ -96,13 +96,23 @@ function writeInsert(sql: SqlWriter, {table, record}: Chain): void {
   for (const [i, column] of columns.entries()) {
     if (i > 0) sql.add(', ')
     const encoding = storedAs(table, column)
-    if (record !== undefined && 'kind' in record) {
+    if (record !== undefined && 'kind' in record && !lacks(record, column)) {
       sql.params.push({value: record, field: column.name, encoding})
       sql.add('?')
-    } else sql.param(record?.find(([each]) => each === column)?.[1] ?? absent, encoding)
+    } else sql.param(givenValue(record, column) ?? column.fallback ?? absent, encoding)
   }
   sql.add(')')
 }
+
+/** Whether a record has no field for a column, which then gets its default. */
+const lacks = ({type}: Ir, {name, fallback}: Column): boolean =>
+  fallback !== undefined &&
+  ((type.kind === 'record' && !type.record.fields.some((field) => field.name === name)) ||
+    (type.kind === 'object' && !type.fields.has(name)) ||
+    (type.kind === 'row' && type.selected?.has(name) === false))
+
+const givenValue = (record: Chain['record'], column: Column): Ir | undefined =>
+  record === undefined || 'kind' in record ? undefined : record.find(([each]) => each === column)?.[1]
 
 function storedAs({indexes}: Table, column: Column): Encoding {
   const index = indexes.find(({style, columns}) => style === 'vector' && columns.includes(column))

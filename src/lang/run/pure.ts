@@ -1,4 +1,4 @@
-import type {FunctionType} from '../check/index.js'
+import type {FunctionType, Ir} from '../check/index.js'
 import {Compiler} from './compile.js'
 import {Connection} from './connection.js'
 import {Context, defaultLimits} from './context.js'
@@ -13,6 +13,20 @@ export function pureFunction(target: FunctionType): (...args: readonly Value[]) 
   return (...args) => {
     const deadline = performance.now() + defaultLimits.timeoutMs
     return handler(new Context(unused, {ports, limits: defaultLimits, deadline}), args)
+  }
+}
+
+/** Compiles an expression without variables. */
+export function pureValue(ir: Ir): () => Value {
+  const evaluate = new Compiler(new Map()).value(ir)
+  const ports = {log: () => undefined, env: {}}
+  return () => {
+    const deadline = performance.now() + defaultLimits.timeoutMs
+    return evaluate({
+      slots: [],
+      result: undefined,
+      context: new Context(unused, {ports, limits: defaultLimits, deadline}),
+    })
   }
 }
 

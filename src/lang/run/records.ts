@@ -5,7 +5,8 @@ import {insertChange, topicsOf} from './change-log.js'
 import type {Connection} from './connection.js'
 import {type Decoder, decoder, TypeMismatch} from './decode.js'
 import {databaseFailure} from './failure.js'
-import {isObject, toJson} from './value.js'
+import {pureValue} from './pure.js'
+import {isObject, toJson, type Value} from './value.js'
 
 /** A record that a table rejects; the message is the reason. */
 export class BadRecord extends Error {}
@@ -24,10 +25,11 @@ export function recordInserter(
   keepsIds: boolean,
 ): InsertRecord {
   const columns = keepsIds ? [table.id, ...table.columns] : table.columns
-  const fields = columns.map((column): [Column, Decoder, Binder] => [
+  const fields = columns.map((column): [Column, Decoder, Binder, (() => Value) | undefined] => [
     column,
     decoder(column.type),
     binder(column.storage),
+    column.fallback && pureValue(column.fallback),
   ])
   const names = columns.map(({name}) => quoted(name)).join(', ')
   const into = quoted(table.sqlName)
@@ -41,7 +43,8 @@ export function recordInserter(
     if (!isObject(record)) throw new BadRecord('a record must be a JSON object')
     const strange = Object.keys(record).find((name) => !known.has(name))
     if (strange !== undefined) throw new BadRecord(`table ${table.name} has no column ${strange}`)
-    const values = fields.map(([column, decode, bind]) => {
+    const values = fields.map(([column, decode, bind, fallback]) => {
+      if (fallback !== undefined && !Object.hasOwn(record, column.name)) return bind(fallback())
       if (!Object.hasOwn(record, column.name) && !column.nullable)
         throw new BadRecord(`column ${column.name} is missing`)
       try {

@@ -15,6 +15,10 @@ export type TypeNode =
 export interface Field extends Span {
   readonly name: Name
   readonly type: TypeNode | undefined
+  /** Of a column: its default. */
+  readonly fallback?: Expr
+  /** Of a column: whether no two rows have the same value. */
+  readonly unique?: boolean
 }
 
 export interface TableDecl extends Span {

@@ -140,7 +140,7 @@ function parseTable(c: Cursor, doc: string | undefined): Decl | undefined {
   c.expect(T.type)
   const name = c.upper()
   if (name === undefined) return undefined
-  const fields = c.expect(T.braceOpen) ? parseFields(c, T.braceClose) : []
+  const fields = c.expect(T.braceOpen) ? parseFields(c, T.braceClose, true) : []
   return {kind: 'table', name, fields, doc, start, end: c.lastEnd}
 }
 

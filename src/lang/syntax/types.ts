@@ -43,8 +43,11 @@ function typeList(c: Cursor, open: number, close: number): TypeNode[] {
   return c.list(close, parseType)
 }
 
-/** field = word ":" type ; followed by a comma, a semicolon, a line end or nothing. */
-export function parseFields(c: Cursor, close: number): Field[] {
+/**
+ * field = word ":" type ; followed by a comma, a semicolon, a line end or nothing.
+ * column = field [ "=" expr ] [ "unique" ] ;
+ */
+export function parseFields(c: Cursor, close: number, areColumns = false): Field[] {
   const fields: Field[] = []
   while (c.kind !== close && c.kind !== T.eof) {
     if (c.take(T.comma) || c.take(T.semicolon)) continue
@@ -62,10 +65,18 @@ export function parseFields(c: Cursor, close: number): Field[] {
     const name = c.takeName()
     if (!c.take(T.colon)) c.expected("':'")
     const type = parseType(c)
-    fields.push({name, type, start: name.start, end: c.lastEnd})
+    const column = areColumns ? columnParts(c) : {}
+    fields.push({name, type, ...column, start: name.start, end: c.lastEnd})
   }
   c.expect(close)
   return fields
+}
+
+/** What follows the type of a column. The next field may be named `unique`. */
+function columnParts(c: Cursor): Pick<Field, 'fallback' | 'unique'> {
+  const fallback = !c.firstOnLine && c.take(T.assign) ? {fallback: c.expr()} : {}
+  const isUnique = !c.firstOnLine && c.isContextual('unique') && c.peek(1) !== T.colon
+  return isUnique && c.takeContextual('unique') ? {...fallback, unique: true} : fallback
 }
 
 /** Whether `fn`, `type` or `pub` starts a line and is not a field name. */
