@@ -298,7 +298,7 @@ export async function bundle(compiled) {
 }
 
 /** Folders below `src` with the static files of pages that servers send, and the modules of their scripts. */
-const pages = ['mesh/dashboard/page', 'speech-server/page']
+const pages = ['dashboard/page', 'mesh/dashboard/page', 'speech-server/page']
 
 /**
  * Copies the document of each page next to the compiled modules, puts the common style before its own, and bundles its
@@ -309,7 +309,7 @@ export async function bundlePages(source, compiled) {
     const [from, to] = [join(source, page), join(compiled, 'src', page)]
     mkdirSync(to, {recursive: true})
     copyFileSync(join(from, 'index.html'), join(to, 'index.html'))
-    const styles = [join(source, 'net/page/base.css'), join(from, 'style.css')]
+    const styles = [join(source, 'pages/parts/base.css'), join(from, 'style.css')]
     writeFileSync(join(to, 'style.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'))
     const build = await rolldown({
       input: join(from, 'script', 'start.js'),

@@ -3352,6 +3352,16 @@ export interface McpConfigV1 {
   backup: string | null
 }
 
+/** First line of svc dashboard --json. */
+export interface DashboardReadyV1 {
+  event: 'ready'
+  /** URL of the server. */
+  base_url: string
+  /** URL of the page. It contains the secret key of the workspace, which grants access. */
+  page_url: string
+  pid: number
+}
+
 /** First line of svc mesh dashboard --json. */
 export interface MeshDashboardReadyV1 {
   event: 'ready'

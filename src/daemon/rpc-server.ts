@@ -1,6 +1,5 @@
 import {logger} from '../log/index.js'
-import type {OperationBase} from '../operations/index.js'
-import {EventWatch} from './event-watch.js'
+import {EventWatch, type OperationBase} from '../operations/index.js'
 import {GroupCommit} from './group-commit.js'
 import type {ListenAddress} from './listen-address.js'
 import {createMethods} from './methods.js'

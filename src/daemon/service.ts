@@ -1,6 +1,5 @@
 import type {Logger} from '../log/index.js'
-import type {OperationBase} from '../operations/index.js'
-import type {EventWatch} from './event-watch.js'
+import type {EventWatch, OperationBase} from '../operations/index.js'
 import type {GroupCommit} from './group-commit.js'
 import type {Methods} from './methods.js'
 import type {RoundRobin} from './round-robin.js'

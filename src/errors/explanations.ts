@@ -428,6 +428,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '~/.cursor/mcp.json', reason: 'it is not UTF-8'},
   ],
   origin_denied: ['The request came from a web page of another origin.', {origin: 'https://page.example'}],
+  dashboard_read_only: [
+    'A dashboard that was started with --read-only performs only operations that read the workspace.',
+    {method: 'orch.cancel_task'},
+  ],
   mcp_task_not_found: [
     'A finished tool call expires after a day, or after the time that the client requested.',
     {id: '0b9f5c1e-93a5-4a39-8d3b-2f6c1d6a7f10'},

@@ -1,5 +1,5 @@
 /**
- * HTTP: a server app factory (limits, request ids, errors in the dialect of the route, streams, web pages) and a client
+ * HTTP: a server app factory (limits, request ids, errors in the dialect of the route, streams) and a client
  * (typed errors, timeouts, retries).
  */
 export {type AppOptions, createApp, type HttpApp, type Listening, listen, type TlsOptions} from './app.js'
@@ -15,7 +15,6 @@ export {isExposed, listenFailure, minTokenLength, missingForRemote} from './expo
 export {freePort} from './free-port.js'
 export {isLoopback} from './loopback.js'
 export {type MetricFamily, metricsText, metricsType} from './metrics.js'
-export {loadPage, type WebPage} from './page.js'
 export {createRateLimit, type Rate, type RateLimit} from './rate-limit.js'
 export {eventStream, ndjsonStream, type ReplyStream, sseFrame, sseStream, typedEventStream} from './stream.js'
 export {streamEvents} from './stream-events.js'

@@ -21,6 +21,7 @@ export {
   daemonNotifications,
   daemonProtocol,
 } from './daemon-methods.js'
+export {EventWatch} from './event-watch.js'
 export {type OpenQuestion, openQuestionOf} from './open-question.js'
 export type {CliBinding, Effect, Lane, Operation, Renames, Tier, ToolBinding} from './operation.js'
 export {type Call, commandCall, createCall, performNamed} from './perform.js'

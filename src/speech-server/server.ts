@@ -9,11 +9,10 @@ import {
   isLoopback,
   type Listening,
   listen,
-  loadPage,
   metricsType,
   type TlsOptions,
-  type WebPage,
 } from '../net/index.js'
+import {loadPage, type WebPage} from '../pages/index.js'
 import type {SpeechService} from '../speech/index.js'
 import {guardAccess} from './access.js'
 import {callHooks} from './call-hooks.js'

@@ -236,7 +236,7 @@ describes all flags; \`svc explain CODE\` explains an error code.
 
 - [Getting started](getting-started.md), [tour](tour.md), [transcribe](transcribe.md), [listen](listen.md), [audio server](audio-server.md), [realtime](realtime.md), [serve](serve.md), [other programs](clients.md), [tools](tools.md), [merge](merge.md)
 - [Database](db.md), [data language](db-language.md), [diagnostics](db-diagnostics.md)
-- [Tasks](orch.md), [people](orch-people.md), [evidence](orch-evidence.md), [plans](orch-plans.md), [agents](orch-agents.md)
+- [Tasks](orch.md), [people](orch-people.md), [evidence](orch-evidence.md), [plans](orch-plans.md), [agents](orch-agents.md), [dashboard](dashboard.md)
 - [Workflows](workflow.md), [daemon](daemon.md), [MCP](mcp.md), [mesh](mesh.md)
 - [Operations](operations.md), [configuration](configuration.md), [library](library.md), [guarantees](guarantees.md), [terms](terms.md)
 

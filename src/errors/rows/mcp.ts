@@ -41,6 +41,11 @@ export const mcpErrors = rows(() => ({
     message: (p: {origin: string}) => `Requests from ${p.origin} are not allowed.`,
     hint: 'Open the page from a loopback address, or use a client that is not a browser.',
   }),
+  dashboard_read_only: conflict({
+    http: 403,
+    message: (p: {method: string}) => `${p.method} is disabled: this dashboard was started with --read-only.`,
+    hint: 'Use a dashboard without --read-only.',
+  }),
   mcp_task_not_found: notFound({
     message: (p: {id: string}) => `The task ${p.id} does not exist or has expired.`,
     hint: 'Send the id of a task that a tools/call created; finished calls expire.',

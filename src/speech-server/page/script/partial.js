@@ -1,5 +1,5 @@
 /** The text of live audio before it is final. */
-import {announce, byId, element, setHidden, setText} from '../../../net/page/elements.js'
+import {announce, byId, element, setHidden, setText} from '../../../pages/parts/elements.js'
 
 const stable = byId('stable')
 

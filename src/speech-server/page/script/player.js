@@ -1,5 +1,5 @@
 /** The audio that is transcribed: player and waveform. */
-import {byId, setHidden} from '../../../net/page/elements.js'
+import {byId, setHidden} from '../../../pages/parts/elements.js'
 import {Waveform} from './waveform.js'
 
 const audio = byId('audio')

@@ -1,5 +1,5 @@
 /** Requests to the server, with the token. */
-import {byId, setText} from '../../../net/page/elements.js'
+import {byId, setText} from '../../../pages/parts/elements.js'
 
 const stored = 'svc-speech-token'
 let token = tokenOfAddress() ?? sessionStorage.getItem(stored) ?? undefined

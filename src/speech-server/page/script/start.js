@@ -1,5 +1,5 @@
 /** Files and recordings: sends them to the server and shows their transcript. */
-import {byId, setHidden, setText, toast} from '../../../net/page/elements.js'
+import {byId, setHidden, setText, toast} from '../../../pages/parts/elements.js'
 import {download, exportTranscript} from './export.js'
 import {LiveClient} from './live.js'
 import {openMicrophone} from './microphone.js'

@@ -1,5 +1,5 @@
 /** The transcript: segments whose words, or texts if they have no word times, play the audio from there. */
-import {byId, element, setHidden} from '../../../net/page/elements.js'
+import {byId, element, setHidden} from '../../../pages/parts/elements.js'
 
 /** Time for which a word stays highlighted after its end, seconds: shorter pauses would make the highlight flicker. */
 const lingerSec = 0.4

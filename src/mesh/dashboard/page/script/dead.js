@@ -1,14 +1,16 @@
 /** Table of dead messages, newest first. */
 
-import {byId, element, setText} from '../../../../net/page/elements.js'
+import {byId, element, setText} from '../../../../pages/parts/elements.js'
+import {ago, dateFormat, number} from '../../../../pages/parts/format.js'
+import {tableRow} from '../../../../pages/parts/rows.js'
 import {ask, dropOf, retryOf} from './dialog.js'
-import {ago, dateFormat, number} from './format.js'
-import {keyedTable, openPart, tableRow} from './table.js'
+import {keyedTable, openPart} from './table.js'
 
 const deadColumns = {Message: 'id', From: '', To: '', Type: '', 'Dead since': 'fit', Payload: '', '': 'acts'}
 
 export const deadTable = keyedTable(
   'dead',
+  992,
   ({id}) => id,
   ({id}) => {
     const row = tableRow(deadColumns)

@@ -1,5 +1,5 @@
 /** Actions of the page, with a confirmation dialog. */
-import {byId, setText, toast} from '../../../../net/page/elements.js'
+import {byId, setText, toast} from '../../../../pages/parts/elements.js'
 
 export const base = location.pathname.replace(/\/?$/, '/')
 const confirmation = byId('confirm')

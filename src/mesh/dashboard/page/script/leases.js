@@ -1,14 +1,16 @@
 /** Table of active leases. */
 
-import {byId, element, setText} from '../../../../net/page/elements.js'
+import {byId, element, setText} from '../../../../pages/parts/elements.js'
+import {now, number, until} from '../../../../pages/parts/format.js'
+import {tableRow} from '../../../../pages/parts/rows.js'
 import {ask, revocationOf} from './dialog.js'
-import {now, number, until} from './format.js'
-import {keyedTable, openPart, tableRow} from './table.js'
+import {keyedTable, openPart} from './table.js'
 
 const leaseColumns = {Lease: 'id', Key: '', Holder: '', 'Time left': 'fit', '': 'acts'}
 
 export const leaseTable = keyedTable(
   'leases',
+  544,
   ({lease_id: id}) => id,
   ({lease_id: id}) => {
     const row = tableRow(leaseColumns)

@@ -1,6 +1,6 @@
 /** State of the connections from the page to the dashboard and from there to the control plane. */
-import {announce, byId, setHidden, setText} from '../../../../net/page/elements.js'
-import {timeFormat} from './format.js'
+import {announce, byId, setHidden, setText} from '../../../../pages/parts/elements.js'
+import {timeFormat} from '../../../../pages/parts/format.js'
 
 const linkWords = {
   connecting: 'Connecting',

@@ -1,9 +1,13 @@
 /** Table of nodes, its filter and its announcements. */
 
-import {announce, byId, element, fill, setHidden, setText} from '../../../../net/page/elements.js'
+import {announce, byId, element, fill, setHidden, setText} from '../../../../pages/parts/elements.js'
+import {ago, count, dateFormat, duration, now, number} from '../../../../pages/parts/format.js'
+import {flash, tableRow} from '../../../../pages/parts/rows.js'
 import {ask, maintenanceOf, quarantineOf} from './dialog.js'
-import {ago, conditionWords, count, dateFormat, duration, now, number} from './format.js'
-import {keyedTable, openPart, tableRow} from './table.js'
+import {keyedTable, openPart} from './table.js'
+
+const conditionWords = {quarantined: 'Quarantine', maintenance: 'Maintenance', stale: 'Stale', suspect: 'Suspect'}
+const tones = {quarantined: 'bad', maintenance: 'info', stale: 'warn', suspect: 'warn'}
 
 const nodeColumns = {
   Node: 'id',
@@ -18,6 +22,7 @@ const nodeColumns = {
 
 export const nodeTable = keyedTable(
   'nodes',
+  992,
   ({id}) => id,
   ({id}) => {
     const row = tableRow(nodeColumns)
@@ -44,8 +49,10 @@ export const nodeTable = keyedTable(
       node = next
       const {conditions} = node
       fill(state, conditions, () => [
-        ...(conditions.length === 0 ? [element('span', {className: 'badge', 'data-state': 'ok'}, 'OK')] : []),
-        ...conditions.map((each) => element('span', {className: 'badge', 'data-state': each}, conditionWords[each])),
+        ...(conditions.length === 0 ? [element('span', {className: 'badge', 'data-tone': 'good'}, 'OK')] : []),
+        ...conditions.map((each) =>
+          element('span', {className: 'badge', 'data-tone': tones[each]}, conditionWords[each]),
+        ),
         under,
       ])
       seen.title = dateFormat.format(node.last_seen_unix_ms)
@@ -81,12 +88,6 @@ function cpuContent({cpu, cpu_usage_pct: usage}) {
   const level = element('span', {})
   level.style.width = `${Math.min(100, Math.max(0, usage))}%`
   return [...bits([...cpu, `${usage} % busy`]), element('span', {className: 'load', ariaHidden: 'true'}, level)]
-}
-
-function flash(row) {
-  row.classList.remove('changed')
-  void row.offsetWidth
-  row.classList.add('changed')
 }
 
 /** Filters by state. */

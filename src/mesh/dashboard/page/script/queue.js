@@ -1,6 +1,6 @@
 /** Statistics of pending messages. */
-import {byId, element, fill, setHidden, setText} from '../../../../net/page/elements.js'
-import {number} from './format.js'
+import {byId, element, fill, setHidden, setText} from '../../../../pages/parts/elements.js'
+import {number} from '../../../../pages/parts/format.js'
 import {openPart} from './table.js'
 
 const maxBars = 12

@@ -1,7 +1,8 @@
 /** Event stream of the state, open only while the page is visible. */
+
+import {setClock} from '../../../../pages/parts/format.js'
 import {deadTable, showDead} from './dead.js'
 import {base} from './dialog.js'
-import {setClock} from './format.js'
 import {leaseTable, showLeases} from './leases.js'
 import {setLink, showLink} from './link.js'
 import {nodeTable, showNodes} from './nodes.js'

@@ -1,6 +1,6 @@
 import {isErrorOf} from '../errors/index.js'
-import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
+import type {WorkspaceModules} from './context.js'
 
 /** Poll interval for events of other processes, ms. */
 const pollMs = 50

@@ -24,17 +24,11 @@ export function duration(ms) {
     .join(' ')
 }
 
-/** Time of the control plane and monotonic time of the page when the last state arrived, ms. */
-let clock = {at: 0, since: 0}
+/** Time of the server and monotonic time of the page when that was set, ms. */
+let clock = {at: Date.now(), since: performance.now()}
 export function setClock(unixMs) {
   clock = {at: unixMs, since: performance.now()}
 }
 export const now = () => clock.at + performance.now() - clock.since
 export const ago = (ms) => (now() - ms < 1500 ? 'just now' : `${duration(now() - ms)} ago`)
 export const until = (ms) => (ms <= now() ? 'expired' : duration(ms - now()))
-export const conditionWords = {
-  quarantined: 'Quarantine',
-  maintenance: 'Maintenance',
-  stale: 'Stale',
-  suspect: 'Suspect',
-}

@@ -1,0 +1,49 @@
+import type {ConsoleMessage, Page} from 'playwright-core'
+import {startDashboard} from '../../src/dashboard/index.js'
+import {openContext} from '../operations/support/open-context.js'
+import type {temporaryFolder} from '../support/temporary.js'
+
+type Test = Parameters<typeof temporaryFolder>[0]
+
+/** A workspace with a dashboard, and its store opened again, as by another process. */
+export async function openDashboard(test: Test, {isReadOnly = false} = {}) {
+  const base = await openContext(test, {surface: 'cli'})
+  const {modules, orchestrator, sources} = base
+  const start = (port = 0) => startDashboard({base, address: {host: '127.0.0.1', port}, isReadOnly})
+  const dashboard = await start()
+  test.after(() => dashboard.close())
+  const other = await modules.openOrchestrator({root: orchestrator.root, sources})
+  test.after(() => other.close())
+  return {base, dashboard, start, other, tasks: modules.tasks}
+}
+
+export type OpenDashboard = Awaited<ReturnType<typeof openDashboard>>
+
+/** Sends requests as the page does. */
+export function asPage({dashboard}: Pick<OpenDashboard, 'dashboard'>) {
+  const headers = {
+    authorization: `Bearer ${new URL(dashboard.pageUrl).hash.slice('#token='.length)}`,
+    origin: dashboard.baseUrl,
+    'content-type': 'application/json',
+  }
+  return {
+    headers,
+    call: async (method: string, params: object = {}) => {
+      const response = await fetch(`${dashboard.baseUrl}/api/call/${method}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(params),
+      })
+      return {status: response.status, body: (await response.json()) as Record<string, unknown>}
+    },
+  }
+}
+
+/** Collects what a page writes to its console, and its errors. */
+export function watchFaults(page: Page): {faults: string[]; stop(): void} {
+  const faults: string[] = []
+  const onError = ({message}: Error) => void faults.push(message)
+  const onConsole = (message: ConsoleMessage) => void faults.push(message.text())
+  page.on('pageerror', onError).on('console', onConsole)
+  return {faults, stop: () => page.off('pageerror', onError).off('console', onConsole)}
+}
