@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict'
+import {createRequire} from 'node:module'
 import {describe, it, type TestContext} from 'node:test'
 import type {Page} from 'playwright-core'
+import {createRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
 import {skipWithoutChromium, suitePage} from '../support/chromium.js'
+import {plainPorts, workflow} from '../workflow/support.js'
 import {type OpenDashboard, openDashboard, watchFaults} from './support.js'
 
 const hostile = '<img src=x onerror="document.title=\'broken\'">'
+const longWord = 'a-name-that-is-far-longer-than-any-phone-is-wide-and-that-has-no-space-in-it'.repeat(2)
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 const suite = suitePage(
   "addEventListener('securitypolicyviolation', (e) => console.log('violates ' + e.violatedDirective))",
 )
 
-/** Opens a view of a dashboard in the browser and collects its errors. */
-async function show(t: TestContext, {dashboard}: Pick<OpenDashboard, 'dashboard'>, view = '') {
+/** Opens a dashboard in the browser and collects its errors. */
+async function show(t: TestContext, {dashboard}: Pick<OpenDashboard, 'dashboard'>) {
   const page = await suite()
   const {faults, stop} = watchFaults(page)
   t.after(async () => {
@@ -21,8 +26,12 @@ async function show(t: TestContext, {dashboard}: Pick<OpenDashboard, 'dashboard'
   })
   await page.goto(dashboard.pageUrl)
   await page.locator('#view h2').waitFor()
-  if (view !== '') await page.evaluate(`location.hash = ${JSON.stringify(view)}`)
   return {page, faults}
+}
+
+const go = async (page: Page, view: string) => {
+  await page.evaluate(`location.hash = ${JSON.stringify(view)}`)
+  await page.locator('#view').filter({hasNotText: 'Loading'}).waitFor()
 }
 
 /** Waits until an element shows a text. */
@@ -32,12 +41,48 @@ const shows = (page: Page, selector: string, text: string | RegExp) =>
 const rowOf = (page: Page, task: string) =>
   page.getByRole('row').filter({has: page.getByRole('link', {name: task, exact: true})})
 
+/** Presses a button of the view, then the one of the dialog, which has the same words. */
+async function confirm(page: Page, words: string, fill: (dialog: ReturnType<Page['getByRole']>) => Promise<void>) {
+  await page.locator('#view').getByRole('button', {name: words, exact: true}).first().click()
+  const dialog = page.getByRole('dialog')
+  await fill(dialog)
+  await dialog.getByRole('button', {name: words, exact: true}).click()
+  await dialog.waitFor({state: 'hidden'})
+}
+
+const nothing = async () => undefined
+
+/** A workspace with an object of each kind. @returns the views */
+async function fillWorkspace({base, other, tasks}: OpenDashboard): Promise<string[]> {
+  const {modules} = base
+  tasks.submitTask(other, {description: `Build ${longWord}`, processor: 'external'})
+  tasks.submitTask(other, {description: 'Deploy', processor: 'external', depends_on: [1], requires_approval: true})
+  const {run_id} = createRun(other, workflow(`steps: [{id: ask, approval: "Ship ${longWord}?"}]`, 'release'), {
+    input: {},
+  })
+  const runner = startWorkflowRunner(other, {ports: plainPorts})
+  await runner.stop()
+  const plan = await modules.plans.newPlan(other, {goal: `Move the importer, ${longWord}`})
+  tasks.askQuestion(other, {prompt: `Which database, ${longWord}?`, session_id: 's1'})
+  return [
+    '#/tasks',
+    '#/tasks/1',
+    '#/tasks/2',
+    '#/runs',
+    `#/runs/${run_id}`,
+    '#/plans',
+    `#/plans/${plan.session_id}`,
+    '#/questions',
+    '#/agents',
+  ]
+}
+
 describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
   it('lists tasks and shows their changes without a reload', async (t) => {
     const opened = await openDashboard(t)
     const {tasks, other} = opened
     const {page, faults} = await show(t, opened)
-    await shows(page, '#view', 'No tasks.')
+    await shows(page, '.empty', 'No tasks.')
     await shows(page, '#link', 'No daemon')
     const {task_id: first} = tasks.submitTask(other, {description: 'Write the report', processor: 'external'})
     await shows(page, 'tr', /T-0001Write the reportQueued/)
@@ -51,5 +96,156 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
     assert.equal(await page.locator('img').count(), 0)
     assert.ok(!page.url().includes('token'), page.url())
     assert.deepEqual(faults, [])
+  })
+
+  it('loads more tasks while the user scrolls, and filters them', async (t) => {
+    const opened = await openDashboard(t)
+    const {tasks, other} = opened
+    tasks.submitBatch(
+      other,
+      Array.from({length: 400}, (_, i) => ({description: `Part ${i + 1}`, processor: 'external' as const})),
+    )
+    tasks.cancelTask(other, 3, {by: 'person'})
+    const {page, faults} = await show(t, opened)
+    await shows(page, 'tr', 'Part 400')
+    assert.ok((await page.getByRole('row').count()) < 200)
+    while ((await rowOf(page, 'T-0001').count()) === 0) await page.mouse.wheel(0, 4000)
+    await rowOf(page, 'T-0001').waitFor()
+    // What is far from the visible part is not kept.
+    assert.ok((await page.getByRole('row').count()) < 300)
+    tasks.cancelTask(other, 2, {by: 'person'})
+    await rowOf(page, 'T-0002').filter({hasText: 'Cancelled'}).waitFor()
+    await page.locator('.chip').filter({hasText: 'Cancelled'}).click()
+    await rowOf(page, 'T-0003').waitFor()
+    assert.equal(await page.getByRole('link', {name: /^T-/}).count(), 2)
+    tasks.cancelTask(other, 5, {by: 'person'})
+    await rowOf(page, 'T-0005').waitFor()
+    assert.deepEqual(await page.getByRole('link', {name: /^T-/}).allTextContents(), ['T-0005', 'T-0003', 'T-0002'])
+    assert.deepEqual(faults, [])
+  })
+
+  it('submits, approves, cancels and retries a task on behalf of the person', async (t) => {
+    const opened = await openDashboard(t)
+    const {tasks, other} = opened
+    const {page, faults} = await show(t, opened)
+    await page.getByRole('button', {name: 'New task'}).click()
+    const dialog = page.getByRole('dialog', {name: 'New task'})
+    await dialog.getByLabel('Description').fill('Deploy the importer')
+    await dialog.getByLabel('Requires approval').check()
+    await dialog.getByRole('button', {name: 'Submit'}).click()
+    await page.getByRole('link', {name: 'T-0001'}).click()
+    await shows(page, '.badge', 'Needs approval')
+    await confirm(page, 'Approve', nothing)
+    await shows(page, '.badge', 'Queued')
+    const [approval] = tasks.readEvents(other, {types: ['task_approved']})
+    assert.equal(approval?.kind.type === 'task_approved' && approval.kind.by, tasks.localUser())
+    await confirm(page, 'Cancel task', async (dialog) => dialog.getByLabel('Reason').fill('Not today'))
+    await shows(page, '.badge', 'Cancelled')
+    await shows(page, '#view', 'Not today')
+    await confirm(page, 'Retry', nothing)
+    await shows(page, '.badge', 'Queued')
+    assert.equal(tasks.requireTask(other, 1).status, 'Queued')
+    assert.deepEqual(faults, [])
+  })
+
+  it('shows why an operation failed, and changes nothing if the dialog is closed', async (t) => {
+    const opened = await openDashboard(t)
+    const {tasks, other} = opened
+    tasks.submitTask(other, {description: 'Build', processor: 'external'})
+    const {page} = await show(t, opened)
+    await go(page, '#/tasks/1')
+    await page.getByRole('button', {name: 'Cancel task'}).click()
+    await page.keyboard.press('Escape')
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    assert.equal(tasks.requireTask(other, 1).status, 'Queued')
+    await go(page, '#/tasks/7')
+    await shows(page, '#fault', 'T-0007')
+  })
+
+  it('decides on the approval of a workflow run, and answers a question', async (t) => {
+    const opened = await openDashboard(t)
+    const {base, other, tasks} = opened
+    await fillWorkspace(opened)
+    const {page, faults} = await show(t, opened)
+    await go(page, '#/runs')
+    await page.getByRole('link', {name: /^wf-release/}).click()
+    await confirm(page, 'Approve', nothing)
+    const runner = startWorkflowRunner(other, {ports: plainPorts})
+    opened.closers.push(() => runner.stop())
+    await shows(page, '.badge', 'completed')
+    assert.equal(base.modules.workflows.listRuns(other)[0]?.status, 'completed')
+    await go(page, '#/questions')
+    await page.getByRole('button', {name: 'Answer Q-0001'}).click()
+    await page.getByRole('dialog').getByLabel('Answer').fill('staging')
+    await page.getByRole('dialog').getByRole('button', {name: 'Answer'}).click()
+    await shows(page, '.empty', 'No questions wait for an answer.')
+    assert.deepEqual(
+      tasks.pendingQuestions(other, {answered: true}).map(({answer}) => answer),
+      ['staging'],
+    )
+    assert.deepEqual(faults, [])
+  })
+
+  it('fits a desktop and a phone, light and dark, without serious faults for screen readers', async (t) => {
+    const opened = await openDashboard(t)
+    const views = await fillWorkspace(opened)
+    const phone = await suite()
+    const size = phone.viewportSize()
+    t.after(async () => {
+      await phone.emulateMedia({colorScheme: null})
+      if (size !== null) await phone.setViewportSize(size)
+    })
+    const {page, faults} = await show(t, opened)
+    await page.evaluate(await import('node:fs/promises').then(({readFile}) => readFile(axePath, 'utf8')))
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      await page.setViewportSize({width, height: 844})
+      await page.emulateMedia({colorScheme, reducedMotion: 'reduce'})
+      for (const view of views) {
+        await go(page, view)
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, view)
+        const serious = await page.evaluate(
+          `axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations
+            .filter(({impact}) => impact === 'serious' || impact === 'critical')
+            .map(({id, nodes}) => id + ': ' + nodes.map(({html}) => html.slice(0, 120)).join(' ')))`,
+        )
+        assert.deepEqual(serious, [], `${view} ${width}`)
+      }
+    }
+    assert.deepEqual(faults, [])
+  })
+
+  it('has no buttons with --read-only', async (t) => {
+    const opened = await openDashboard(t, {isReadOnly: true})
+    const views = await fillWorkspace(opened)
+    const {page} = await show(t, opened)
+    for (const view of views) {
+      await go(page, view)
+      assert.deepEqual(await page.getByRole('button').allTextContents(), [], view)
+    }
+  })
+
+  it('says that the server is not reachable, and continues when it runs again', async (t) => {
+    const opened = await openDashboard(t)
+    const {dashboard, start, tasks, other} = opened
+    const {page} = await show(t, opened)
+    await shows(page, '#link', 'No daemon')
+    await dashboard.close()
+    await shows(page, '#link', 'Not reachable')
+    await shows(page, '#banner', 'The connection to svc dashboard is lost.')
+    tasks.submitTask(other, {description: 'Written meanwhile', processor: 'external'})
+    await start(dashboard.port)
+    await shows(page, 'tr', 'Written meanwhile')
+    await shows(page, '#link', 'No daemon')
+  })
+
+  it('asks for the address if it has no key', async (t) => {
+    const {dashboard} = await openDashboard(t)
+    const page = await suite()
+    t.after(async () => void (await page.goto('about:blank')))
+    await page.goto(dashboard.baseUrl)
+    await shows(page, '#banner', 'Open the address that svc dashboard prints.')
   })
 })

@@ -7,14 +7,21 @@ type Test = Parameters<typeof temporaryFolder>[0]
 
 /** A workspace with a dashboard, and its store opened again, as by another process. */
 export async function openDashboard(test: Test, {isReadOnly = false} = {}) {
-  const base = await openContext(test, {surface: 'cli'})
+  const closers: (() => unknown)[] = []
+  // In reverse order: dashboards are closed before the store that they read.
+  test.after(async () => {
+    for (const close of closers.reverse()) await close()
+  })
+  const base = await openContext({after: (close) => closers.push(close as () => unknown)} as Test, {surface: 'cli'})
   const {modules, orchestrator, sources} = base
-  const start = (port = 0) => startDashboard({base, address: {host: '127.0.0.1', port}, isReadOnly})
-  const dashboard = await start()
-  test.after(() => dashboard.close())
   const other = await modules.openOrchestrator({root: orchestrator.root, sources})
-  test.after(() => other.close())
-  return {base, dashboard, start, other, tasks: modules.tasks}
+  closers.push(() => other.close())
+  const start = async (port = 0) => {
+    const dashboard = await startDashboard({base, address: {host: '127.0.0.1', port}, isReadOnly})
+    closers.push(() => dashboard.close())
+    return dashboard
+  }
+  return {base, dashboard: await start(), start, other, tasks: modules.tasks, closers}
 }
 
 export type OpenDashboard = Awaited<ReturnType<typeof openDashboard>>

@@ -102,6 +102,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'commands/cache.test',
     'commands/contracts.test',
     'commands/daemon-background.test',
+    'commands/dashboard.test',
     'commands/db-backup.test',
     'commands/listen.test',
     'commands/mesh-dashboard.test',

@@ -130,6 +130,42 @@ export const workflowOperations: readonly Operation[] = [
     run: ({run_id, key, payload}, {modules, orchestrator}) =>
       modules.workflows.sendSignal(orchestrator, {run: run_id, key, payload}),
   }),
+  operation<{run_id: string; adopt?: boolean}, RunReport>({
+    name: 'resume_workflow_run',
+    title: 'Resume a workflow run',
+    summary: 'Let the daemon continue an interrupted, waiting or failed workflow run.',
+    effect: 'write',
+    idempotent: true,
+    input: object({run_id: runId, adopt: flag('Continue with the changed definition.')}, {required: ['run_id']}),
+    output: run,
+    bindings: {
+      rpc: {method: 'orch.workflow.resume'},
+      cli: {command: 'workflow resume', own: true},
+    },
+    async run({run_id, adopt}, {modules, orchestrator}) {
+      const {handOverRun} = await modules.workflows.loadWorkflows()
+      await handOverRun(orchestrator, run_id, adopt)
+      return modules.workflows.runReport(orchestrator, run_id)
+    },
+  }),
+  operation<{run_id: string}, RunReport>({
+    name: 'cancel_workflow_run',
+    title: 'Cancel a workflow run',
+    summary: 'Let the process that drives a workflow run, or the daemon, cancel it and undo its completed steps.',
+    effect: 'destructive',
+    idempotent: false,
+    input: object({run_id: runId}, {required: ['run_id']}),
+    output: run,
+    bindings: {
+      rpc: {method: 'orch.workflow.cancel'},
+      cli: {command: 'workflow cancel', own: true},
+    },
+    async run({run_id}, {modules, orchestrator}) {
+      const {askToCancel} = await modules.workflows.loadWorkflows()
+      askToCancel(orchestrator, run_id)
+      return modules.workflows.runReport(orchestrator, run_id)
+    },
+  }),
   operation<{older_than_ms?: number; failed?: boolean; dry_run?: boolean}, {dry_run: boolean; removed: number}>({
     name: 'prune_workflow_runs',
     title: 'Prune workflow runs',

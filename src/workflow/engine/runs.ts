@@ -4,7 +4,7 @@ import {compileWorkflow} from '../definition/compile.js'
 import type {Workflow} from '../definition/definition.js'
 import {completeInput} from '../definition/input.js'
 import {readWorkflows} from '../definition/read.js'
-import {isHeld} from '../store/lease.js'
+import {isHeld, leaseHeld} from '../store/lease.js'
 import {
   adoptDefinition,
   canResume,
@@ -15,6 +15,7 @@ import {
   isFinished,
   type NewRun,
   type RunRow,
+  reopenRun,
   requestCancel,
   requireRun,
 } from '../store/runs.js'
@@ -63,6 +64,21 @@ export async function resumeRun(
   return driveRun(context, runId, {...options, workflow: current})
 }
 
+/**
+ * Lets the daemon continue a run, as `resumeRun` does in this process.
+ * @throws workflow_run_not_found, workflow_finished, workflow_changed, workflow_lease_held
+ */
+export async function handOverRun(context: WorkspaceContext, runId: string, adopt = false): Promise<void> {
+  const current = await currentDefinition(requireRun(context, runId))
+  context.store.transaction(() => {
+    const run = requireRun(context, runId)
+    requireContinuable(run)
+    if (isHeld(run, context.now())) throw leaseHeld(run)
+    if (current !== undefined) useDefinition(context, run, current, adopt)
+    reopenRun(context, runId)
+  })
+}
+
 /** @throws workflow_finished */
 function requireContinuable(run: RunRow): void {
   if (isFinished(run) && !canResume(run)) throw finished(run)
@@ -93,14 +109,8 @@ function useDefinition(context: WorkspaceContext, run: RunRow, workflow: Workflo
  * @throws workflow_run_not_found, workflow_finished
  */
 export async function cancelRun(context: WorkspaceContext, runId: string, options: DriveOptions): Promise<RunRow> {
-  const {store, now} = context
-  const run = store.transaction(() => {
-    const found = requireRun(context, runId)
-    if (isFinished(found)) throw finished(found)
-    requestCancel(context, runId)
-    return found
-  })
-  if (isHeld(run, now())) return requireRun(context, runId)
+  const run = askToCancel(context, runId)
+  if (isHeld(run, context.now())) return requireRun(context, runId)
   try {
     return await driveRun(context, runId, {...options, stays: true}).done
   } catch (error) {
@@ -109,6 +119,15 @@ export async function cancelRun(context: WorkspaceContext, runId: string, option
     throw error
   }
 }
+
+/** Asks the process that drives a run, or else the daemon, to cancel it. @throws workflow_run_not_found, workflow_finished */
+export const askToCancel = (context: WorkspaceContext, runId: string): RunRow =>
+  context.store.transaction(() => {
+    const run = requireRun(context, runId)
+    if (isFinished(run)) throw finished(run)
+    requestCancel(context, runId)
+    return run
+  })
 
 /** The compiled definition of a run. @throws workflow_invalid */
 export const workflowOf = (run: RunRow): Workflow => compileWorkflow(run.workflow_name, definitionOf(run), run.run_id)

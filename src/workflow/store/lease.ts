@@ -48,8 +48,7 @@ export function takeLease(context: WorkspaceContext, runId: string, owner: strin
   return store.transaction(() => {
     const run = requireRun(context, runId)
     const at = now()
-    if (isHeld(run, at))
-      throw new SvcError('workflow_lease_held', {run: runId, pid: run.lease_pid ?? 0, host: run.lease_host ?? ''})
+    if (isHeld(run, at)) throw leaseHeld(run)
     // A failed run that is resumed runs again.
     store.run(
       `UPDATE workflow_run_log SET status = 'running', lease_owner = ?, lease_until_ms = ?, lease_host = ?, lease_pid = ?,
@@ -69,6 +68,9 @@ export function isHeld(run: RunRow, at: number): boolean {
   // On this machine the process itself is more reliable than a clock, if its start time identifies it.
   return isAlive(pid, start ?? '') && isInTerm
 }
+
+export const leaseHeld = ({run_id: run, lease_pid: pid, lease_host: host}: RunRow): SvcError =>
+  new SvcError('workflow_lease_held', {run, pid: pid ?? 0, host: host ?? ''})
 
 /** The lease of a run. */
 export interface Lease {

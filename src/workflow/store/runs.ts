@@ -150,6 +150,16 @@ export function wakeRun({store, now}: WorkspaceContext, runId: string): void {
   store.run("UPDATE workflow_run_log SET wake_at_ms = ? WHERE run_id = ? AND status = 'waiting'", [now(), runId])
 }
 
+/** Lets the daemon continue a run: a waiting one before its time, or a failed one, whose last step gets all its attempts again. */
+export function reopenRun({store, now}: WorkspaceContext, runId: string): void {
+  const at = now()
+  store.run(
+    `UPDATE workflow_run_log SET status = 'running', completed_at_ms = NULL, wake_at_ms = ?, updated_at_ms = ?
+WHERE run_id = ? AND status IN ('failed', 'waiting')`,
+    [at, at, runId],
+  )
+}
+
 /** Asks for a run to be cancelled: the process that drives it, or the next one, does that. */
 export function requestCancel(context: WorkspaceContext, runId: string): void {
   const at = context.now()

@@ -16,6 +16,15 @@ export const canCall = (method) => methods.has(method)
 /** Schema of the parameters of an operation. */
 export const inputOf = (method) => methods.get(method).input
 
+let afterChange = () => undefined
+/** Sets what is done after an operation of this page has changed something, which may not be an event. */
+export const onChange = (listener) => {
+  afterChange = listener
+}
+
 /** Performs an operation. @throws ServerFault, Unreachable */
-export const call = async (method, params = {}, signal = undefined) =>
-  (await request(`/api/call/${method}`, {body: params, signal})).json()
+export async function call(method, params = {}) {
+  const response = await request(`/api/call/${method}`, {body: params})
+  if (['write', 'destructive'].includes(methods.get(method)?.effect)) afterChange()
+  return response.json()
+}

@@ -3,13 +3,25 @@ import {byId, element, setHidden, setText} from '../../../pages/parts/elements.j
 import {currentKey} from '../../../pages/parts/key.js'
 import {setLink} from '../../../pages/parts/link.js'
 import {LiveStream} from '../../../pages/parts/live.js'
+import {createReader} from '../../../pages/parts/reader.js'
 import {Unreachable} from '../../../pages/parts/request.js'
 import {addressOf, onRoute} from '../../../pages/parts/router.js'
-import {call, loadMethods} from './operations.js'
+import {agentsView} from './agents.js'
+import {call, loadMethods, onChange} from './operations.js'
+import {plansView, planView} from './plans.js'
+import {questionsView} from './questions.js'
+import {runsView, runView} from './runs.js'
+import {taskView} from './task.js'
 import {tasksView} from './tasks.js'
 
-/** Views by the first segment of the address. */
-const views = [{name: 'tasks', words: 'Tasks', open: tasksView}]
+/** Views by the first segment of the address; the second one is the id of an object. */
+const views = [
+  {name: 'tasks', words: 'Tasks', open: tasksView, openOne: taskView},
+  {name: 'runs', words: 'Workflow runs', open: runsView, openOne: runView},
+  {name: 'plans', words: 'Plans', open: plansView, openOne: planView},
+  {name: 'questions', words: 'Questions', open: questionsView},
+  {name: 'agents', words: 'Agents', open: agentsView},
+]
 
 const lostText = 'The connection to svc dashboard is lost. The page continues when it runs again.'
 const refusedText = 'The key in the address of this page is not valid. Open the address that svc dashboard prints.'
@@ -37,7 +49,8 @@ function showView(route) {
   const before = view
   showFault()
   view?.close?.()
-  view = found.open({...route, segments: rest}, {showFault})
+  const open = rest.length > 0 ? (found.openOne ?? found.open) : found.open
+  view = open({...route, segments: rest}, {showFault})
   const title = element('h2', {tabIndex: -1}, view.title)
   byId('view').replaceChildren(
     element('div', {className: 'head'}, title, element('div', {className: 'actions'}, ...(view.actions ?? []))),
@@ -53,24 +66,15 @@ function showView(route) {
 }
 
 let status
-let isReading = false
-let isStatusDue = false
-/** Reads the status, at most one request at a time. */
-async function readStatus() {
-  isStatusDue = isReading
-  if (isReading) return
-  isReading = true
-  try {
-    status = await call('orch.status')
+const readStatus = createReader(
+  () => call('orch.status'),
+  (report) => {
+    status = report
     view?.showStatus?.(status)
     showLink()
-  } catch (error) {
-    showFault(error)
-  } finally {
-    isReading = false
-    if (isStatusDue) readStatus()
-  }
-}
+  },
+  {onFault: showFault, pauseMs: 300},
+)
 
 function showLink() {
   if (!isOpen) return
@@ -100,6 +104,11 @@ const stream = new LiveStream(
     else showLink()
   },
 )
+
+onChange(() => {
+  view?.reload?.()
+  readStatus()
+})
 
 async function start() {
   if (currentKey() === undefined) return setLink('lost', 'Not allowed', refusedText)

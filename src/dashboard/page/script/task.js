@@ -1,0 +1,214 @@
+/** A task with its evidence, output and events, and what can be done with it. */
+import {ask} from '../../../pages/parts/dialog.js'
+import {element} from '../../../pages/parts/elements.js'
+import {labelOf} from '../../../pages/parts/form.js'
+import {dateFormat} from '../../../pages/parts/format.js'
+import {addressOf} from '../../../pages/parts/router.js'
+import {button, facts, json, objectView, plainTable, section, verbatim} from './blocks.js'
+import {call, canCall, inputOf} from './operations.js'
+import {badge, taskStatuses} from './words.js'
+
+/** Interval at which the output of a running task is read, ms: it grows without an event. */
+const outputMs = 1000
+
+const unfinished = ['Queued', 'InProgress', 'RemoteHold', 'Blocked', 'BlockedOnApproval', 'Doubted']
+
+/** What can be done with a task: in which statuses it is offered, and the question. The server decides. */
+const taskActions = [
+  {
+    words: 'Approve',
+    method: 'orch.approve_task',
+    when: ({status, approval_tier: tier}) =>
+      status === 'BlockedOnApproval' || (tier === 'review' && ['Queued', 'InProgress'].includes(status)),
+    isMain: true,
+    fields: [],
+    text: 'Your approval is recorded with your user name.',
+    done: 'was approved.',
+  },
+  {
+    words: 'Resolve doubt',
+    method: 'orch.resolve_doubt',
+    when: ({status}) => status === 'Doubted',
+    isMain: true,
+    fields: ['validated', 'report', 'resume'],
+    done: 'is resolved.',
+  },
+  {
+    words: 'Retry',
+    method: 'orch.retry_task',
+    when: ({status}) => ['Failed', 'Cancelled'].includes(status),
+    fields: ['dependants'],
+    done: 'is queued again.',
+  },
+  {
+    words: 'Doubt',
+    method: 'orch.doubt_task',
+    when: ({status}) => ['Queued', 'InProgress', 'Completed'].includes(status),
+    fields: ['reason'],
+    text: 'The task is paused until a person has resolved the doubt.',
+    done: 'is in doubt.',
+  },
+  {
+    words: 'Cancel task',
+    method: 'orch.cancel_task',
+    when: ({status}) => unfinished.includes(status),
+    isDangerous: true,
+    fields: ['reason'],
+    text: 'Tasks that depend on it fail.',
+    done: 'was cancelled.',
+  },
+]
+
+export function taskView({segments: [id]}, {showFault}) {
+  const taskId = Number(id)
+  let timer
+  const view = objectView({
+    title: `T-${id.padStart(4, '0')}`,
+    showFault,
+    concerns: ({task_ids: ids}) => ids.includes(taskId),
+    async read() {
+      const [{task}, {events}] = await Promise.all([
+        call('orch.get_task', {task_id: taskId, output: true, evidence: true}),
+        call('orch.events.list', {task_id: taskId, limit: 200}),
+      ])
+      const needed = await Promise.all((task.depends_on ?? []).slice(0, 50).map(statusOf))
+      clearTimeout(timer)
+      if (task.status === 'InProgress') timer = setTimeout(() => view.reload(), outputMs)
+      return {task, events, needed}
+    },
+    render: ({task, events, needed}) => ({
+      actions: taskActions
+        .filter(({method, when}) => canCall(method) && when(task))
+        .map((action) => actionButton(action, task)),
+      elements: [
+        element('p', {className: 'description'}, badge(task.status), ' ', task.description),
+        task.status_reason === undefined
+          ? undefined
+          : element('p', {className: 'description quiet'}, task.status_reason),
+        factsOf(task),
+        section('Waits for', ...dependencies(needed)),
+        section('Result', ...(task.result === undefined ? [] : [json(task.result.text || task.result, 'Result')])),
+        section('Output', ...(task.output === undefined ? [] : [verbatim(task.output.text, 'Output')])),
+        ...evidence(task.evaluation),
+        section('Events', plainTable('Events', ['Time', 'Event', 'Details'], events.map(eventCells))),
+      ],
+    }),
+  })
+  return {
+    ...view,
+    close() {
+      clearTimeout(timer)
+      view.close()
+    },
+  }
+}
+
+/** The status of another task; it may have been pruned. */
+const statusOf = (id) => call('orch.task_status', {task_id: id}).catch(() => ({task_id: id, status: 'Deleted'}))
+
+function actionButton({words, method, isDangerous, isMain, fields, text, done}, {id, display_id: name}) {
+  return button(
+    words,
+    () =>
+      ask({
+        title: `${words}: ${name}`,
+        text,
+        verb: words,
+        isDangerous,
+        schema: inputOf(method),
+        fields,
+        perform: (values) =>
+          call(method, {...(method === 'orch.resolve_doubt' ? {validated: false} : {}), ...values, task_id: id}),
+        done: `${name} ${done}`,
+      }),
+    isMain ? 'primary' : '',
+  )
+}
+
+const date = (ms) => (ms === undefined ? undefined : dateFormat.format(ms))
+
+const factsOf = (task) =>
+  facts({
+    Agent: task.agent_name,
+    Priority: task.priority,
+    Role: task.execution_role,
+    Phase: task.current_phase,
+    Processor: task.processor,
+    Command: task.exec?.template,
+    Files: task.file_manifest?.map(({path}) => path).join(', '),
+    Plan:
+      task.plan_session_id === undefined
+        ? undefined
+        : element('a', {href: addressOf(['plans', task.plan_session_id])}, task.plan_session_id),
+    Session: task.session_id,
+    Node: task.remote_delegate?.worker_node_id,
+    Claim: task.claim?.owner,
+    Receipt: task.receipt,
+    Submitted: date(task.created_at_ms),
+    Started: date(task.started_at_ms),
+    Finished: date(task.finished_at_ms),
+  })
+
+const dependencies = (needed) =>
+  needed.length === 0
+    ? []
+    : [
+        element(
+          'ul',
+          {className: 'tree panel'},
+          ...needed.map(({task_id: id, status}) =>
+            element(
+              'li',
+              {},
+              element('a', {href: addressOf(['tasks', String(id)])}, `T-${String(id).padStart(4, '0')}`),
+              ' ',
+              badge(status),
+            ),
+          ),
+        ),
+      ]
+
+function evidence(evaluation) {
+  if (evaluation === undefined) return []
+  const {gates, owed, checks, files} = evaluation
+  const table = (title, columns, rows) =>
+    rows.length === 0 ? undefined : section(title, plainTable(title, columns, rows))
+  return [
+    table(
+      'Gates',
+      ['Gate', 'Verdict', 'Findings'],
+      gates.map(({gate, verdict, shadow, findings}) => [
+        gate,
+        element('span', {}, badge(verdict), shadow ? 'recorded only' : ''),
+        findings.map(({message}) => message).join(' '),
+      ]),
+    ),
+    table(
+      'Required',
+      ['Requirement', 'State', 'Reason'],
+      owed.map(({kind, item, state, reason}) => [`${kind}: ${item}`, badge(state), reason]),
+    ),
+    table(
+      'Checks',
+      ['Check', 'Result', 'Evidence'],
+      checks.map(({check, passed, grade, reason}) => [check, badge(passed ? 'pass' : 'fail'), reason ?? grade]),
+    ),
+    table(
+      'Files',
+      ['File', 'Change', 'Written'],
+      files.map(({path, change, written_at_ms: at}) => [path, change, at > 0 ? date(at) : undefined]),
+    ),
+  ]
+}
+
+/** Members of events that the page shows in other places. */
+const shownElsewhere = new Set(['type', 'task_id', 'agent_id', 'description', 'gates', 'scan', 'trace_id'])
+
+const eventCells = ({timestamp_ms: at, kind}) => [
+  dateFormat.format(at),
+  labelOf(kind.type),
+  Object.entries(kind)
+    .filter(([name, value]) => !shownElsewhere.has(name) && value !== null && typeof value !== 'object')
+    .map(([name, value]) => `${labelOf(name).toLowerCase()}: ${taskStatuses[value]?.[0] ?? value}`)
+    .join(', '),
+]
