@@ -298,7 +298,7 @@ export async function bundle(compiled) {
 }
 
 /** Folders below `src` with the static files of pages that servers send, and the modules of their scripts. */
-const pages = ['dashboard/page', 'mesh/dashboard/page', 'speech-server/page']
+const pages = ['app-server/page', 'dashboard/page', 'mesh/dashboard/page', 'speech-server/page']
 
 /**
  * Copies the document of each page next to the compiled modules, puts the common style before its own, and bundles its

@@ -5,11 +5,13 @@ import {Flags} from '@oclif/core'
 import type {AppServer} from '../../src/app-server/index.js'
 import {DbCommand, databaseFlag, programArg, programFlag, type Source, settingFlags} from '../../src/cli/index.js'
 import {appSettings} from '../../src/config/index.js'
-import {asText, SvcError} from '../../src/errors/index.js'
+import {asText, counted, SvcError} from '../../src/errors/index.js'
 import type {Program} from '../../src/lang/index.js'
 
 /** Time that running requests have to finish after the server was asked to stop, ms. */
 const drainMs = 5000
+/** Maximum number of endpoints that are listed at the start. */
+const maxListed = 30
 /** Editors write a file in several steps: it is reloaded this long after the last change, ms. */
 const settleMs = 100
 
@@ -18,7 +20,8 @@ export default class DbServe extends DbCommand<typeof DbServe> {
   static override description =
     `Routes: GET /api/query/NAME for queries, POST /api/mutation/NAME for mutations, POST /api/NAME for server endpoints, and
 the declared paths of http routes. POST /api/query/NAME takes the arguments of a query in the body. GET /api/live/TOPIC streams changes as server-sent events. /_svc/ serves a page for
-trying out the endpoints, and /_svc/openapi.json the OpenAPI document.
+trying out the endpoints, and /_svc/openapi.json the OpenAPI document. GET /health needs no token. Routes of the program
+take precedence.
 
 At startup, the database is migrated with steps that cannot lose data. Exits with status 3 if a step needs a decision;
 see svc db migrate. After another process has migrated the database, the server continues if the program can still use it;
@@ -84,6 +87,9 @@ otherwise it answers with status 503 and exits with status 5.`
     await this.warnWithoutTls(host)
     await this.output.event({event: 'ready', base_url: baseUrl, pid: process.pid, routes: routes.length})
     this.output.notice(`Listening on ${baseUrl}, serving ${source.path}. Open ${baseUrl}/_svc/`)
+    for (const {method, path} of routes.slice(0, maxListed)) this.output.notice(`  ${method.padEnd(4)} ${path}`)
+    const rest = routes.length - maxListed
+    if (rest > 0) this.output.notice(`  and ${counted(rest, 'more endpoint')}, on the page`)
   }
 
   /** Starts a server. `outdated` resolves if another process has made the database useless for the program. */

@@ -1,5 +1,7 @@
+import {join} from 'node:path'
 import type {FastifyRequest} from 'fastify'
 import {asDatabaseError, isErrorOf, SvcError} from '../errors/index.js'
+import {packageRoot} from '../files/index.js'
 import {
   Application,
   fitsDatabase,
@@ -21,7 +23,7 @@ import {
   type Listening,
   listen,
 } from '../net/index.js'
-import {explorerPage} from './explorer.js'
+import {loadPage} from '../pages/index.js'
 import {LiveFeed, liveRoute} from './live.js'
 import {argumentReader, type Sources} from './parameters.js'
 import {ReadThreads} from './read-thread.js'
@@ -90,7 +92,7 @@ export async function startAppServer(program: Program, options: AppServerOptions
     )
   for (const [at, route] of routes.entries()) addRoute(app, route, responders[at] as Respond)
   if (feed !== undefined) liveRoute(app, application, feed)
-  addExplorer(app, program, {title, token: token !== undefined})
+  await addOwnRoutes(app, program, {title, token: token !== undefined})
   const listening = await listen(app, address).catch((error: unknown) => {
     close()
     throw error
@@ -210,27 +212,37 @@ declare module 'fastify' {
   }
 }
 
+/** Build output of `page/`. */
+const pageFolder = join(packageRoot, 'dist', 'src', 'app-server', 'page')
+
 /**
- * Adds the explorer page and the OpenAPI document; routes of the program take precedence. The page is the same for every
- * program and asks for the token, which a browser cannot send when it opens a page.
+ * Adds the page that calls the endpoints, the OpenAPI document and the health check; routes of the program take precedence.
+ * The page is the same for every program and asks for the token, which a browser cannot send when it opens a page.
  */
-function addExplorer(app: HttpApp, program: Program, {title, token}: {title: string; token: boolean}): void {
+async function addOwnRoutes(
+  app: HttpApp,
+  program: Program,
+  {title, token}: {title: string; token: boolean},
+): Promise<void> {
   const document = JSON.stringify(openapi(program, {title, version: '1', token}))
+  const {html, headers} = await loadPage(pageFolder)
   // The router ignores a slash at the end.
   const taken = new Set(program.routes.flatMap(({method, path}) => (method === 'GET' ? [path, `${path}/`] : [])))
-  const pages: readonly [string, string, string][] = [
-    ['/_svc/', 'text/html; charset=utf-8', explorerPage],
-    ['/_svc/openapi.json', 'application/json; charset=utf-8', document],
+  const own: readonly OwnRoute[] = [
+    {path: '/_svc/', type: 'text/html; charset=utf-8', content: html, headers, isPublic: true},
+    {path: '/_svc/openapi.json', type: 'application/json; charset=utf-8', content: document},
+    {path: '/health', type: 'application/json; charset=utf-8', content: '{"status":"ok"}', isPublic: true},
   ]
-  for (const [path, type, content] of pages)
+  for (const {path, type, content, headers: more = {}, isPublic = false} of own)
     if (!taken.has(path))
-      app.get(path, {config: {isPublic: content === explorerPage}}, async (_request, reply) =>
-        reply
-          .type(type)
-          .header(
-            'content-security-policy',
-            "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'",
-          )
-          .send(content),
-      )
+      app.get(path, {config: {isPublic}}, async (_request, reply) => reply.headers(more).type(type).send(content))
+}
+
+interface OwnRoute {
+  path: string
+  type: string
+  content: string
+  headers?: Readonly<Record<string, string>>
+  /** Needs no token. */
+  isPublic?: boolean
 }

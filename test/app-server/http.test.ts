@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import {request} from 'node:http'
 import {after, before, describe, it} from 'node:test'
-import {skipWithoutChromium, suitePage} from '../support/chromium.js'
 import {type DbServer, serveDb} from '../support/db-server.js'
 import {suiteFolder, temporaryFolder} from '../support/temporary.js'
+import {assertSelfContained} from '../support/web-page.js'
 
 const source = `type Level =
     | Low
@@ -41,7 +41,6 @@ http get "/given" (p: Option[dec], b: Option[bytes], s: Option[str], n: Option[i
 type Envelope = {ok: false; code: string; message: string; request_id: string; details: unknown}
 
 describe('a served program', () => {
-  const suite = suitePage('')
   let server: DbServer
   const folder = suiteFolder()
   const ends: (() => Promise<void>)[] = []
@@ -232,17 +231,8 @@ describe('a served program', () => {
     assert.equal(json.openapi, '3.1.0')
     assert.deepEqual(Object.keys(json.paths).slice(0, 2), ['/api/query/search', '/api/query/at'])
     const page = await fetch(`${server.baseUrl}/_svc/`)
-    assert.match(await page.text(), /<!doctype html>/)
-    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/)
-  })
-
-  it('has a page for trying endpoints that fits a phone', {skip: skipWithoutChromium}, async () => {
-    const page = await suite()
-    await page.setViewportSize({width: 360, height: 740})
-    await page.goto(`${server.baseUrl}/_svc/`)
-    await page.waitForSelector('details')
-    await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
+    assertSelfContained(await page.text(), page.headers.get('content-security-policy') ?? '')
+    assert.deepEqual(await server.get('/health'), {status: 200, json: {status: 'ok'}})
   })
 })
 
@@ -253,6 +243,7 @@ describe('a server with a token', () => {
       assert.equal((await server.get(path)).status, 401, path)
     // A browser cannot send a token when it opens a page; the page asks for it.
     assert.match(await (await fetch(`${server.baseUrl}/_svc/`)).text(), /Bearer token/)
+    assert.equal((await server.get('/health')).status, 200)
     const known = await fetch(`${server.baseUrl}/api/query/all`, {headers: {authorization: 'Bearer secret-1'}})
     assert.equal(known.status, 200)
   })

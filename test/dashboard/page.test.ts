@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import {createRequire} from 'node:module'
 import {describe, it, type TestContext} from 'node:test'
 import type {Page} from 'playwright-core'
 import {createRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
+import {seriousFaults} from '../support/axe.js'
 import {skipWithoutChromium, suitePage} from '../support/chromium.js'
 import {plainPorts, workflow} from '../workflow/support.js'
 import {type OpenDashboard, openDashboard, watchFaults} from './support.js'
 
 const hostile = '<img src=x onerror="document.title=\'broken\'">'
 const longWord = 'a-name-that-is-far-longer-than-any-phone-is-wide-and-that-has-no-space-in-it'.repeat(2)
-const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 const suite = suitePage(
   "addEventListener('securitypolicyviolation', (e) => console.log('violates ' + e.violatedDirective))",
@@ -196,7 +195,6 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
       if (size !== null) await phone.setViewportSize(size)
     })
     const {page, faults} = await show(t, opened)
-    await page.evaluate(await import('node:fs/promises').then(({readFile}) => readFile(axePath, 'utf8')))
     for (const [width, colorScheme] of [
       [1280, 'light'],
       [390, 'dark'],
@@ -206,12 +204,7 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
       for (const view of views) {
         await go(page, view)
         assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, view)
-        const serious = await page.evaluate(
-          `axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations
-            .filter(({impact}) => impact === 'serious' || impact === 'critical')
-            .map(({id, nodes}) => id + ': ' + nodes.map(({html}) => html.slice(0, 120)).join(' ')))`,
-        )
-        assert.deepEqual(serious, [], `${view} ${width}`)
+        assert.deepEqual(await seriousFaults(page), [], `${view} ${width}`)
       }
     }
     assert.deepEqual(faults, [])

@@ -11,7 +11,12 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'examples/starter.test',
     'workflow/examples.test',
   ],
-  'pages in a browser': ['mesh/dashboard/page.test', 'speech-server/page.test'],
+  'pages in a browser': [
+    'app-server/page.test',
+    'dashboard/page.test',
+    'mesh/dashboard/page.test',
+    'speech-server/page.test',
+  ],
   'the mesh on PostgreSQL': [
     'examples/mesh-fleet.test',
     'faults/prove/prove-postgres.test',

@@ -26,7 +26,10 @@ const inputs = {
       ),
     read: ({value}) => value || undefined,
   },
-  boolean: {create: () => element('input', {type: 'checkbox'}), read: ({checked}) => checked || undefined},
+  boolean: {
+    create: () => element('input', {type: 'checkbox'}),
+    read: ({checked}, isRequired) => checked || (isRequired ? false : undefined),
+  },
   integer: {
     create: ({minimum, maximum, default: initial}) =>
       element('input', {
@@ -75,7 +78,12 @@ export function createFields({properties = {}, required = []}, names = Object.ke
     const hint = element('span', {className: 'hint', id}, schema.description ?? '')
     if (schema.description !== undefined) input.setAttribute('aria-describedby', id)
     const label = element('label', {}, labelOf(name), input)
-    return {name, input, read: () => kind.read(input), element: element('div', {className: 'field'}, label, hint)}
+    return {
+      name,
+      input,
+      read: () => kind.read(input, required.includes(name)),
+      element: element('div', {className: 'field'}, label, hint),
+    }
   })
   return {
     elements: made.map((field) => field.element),

@@ -43,7 +43,6 @@ async function readText(path: string): Promise<ShownText> {
 export const mentions: Readonly<Record<string, readonly string[]>> = {
   // Places of passages.
   'src/help/passages.ts': ['svc explain', 'svc explain', 'svc explain'],
-  'src/app-server/explorer.ts': ['svc db', 'svc db'],
   'src/cli/completion/scripts.ts': ['svc completion', 'svc completion', 'svc completion'],
   'src/lang/emit/functions-prelude.ts': ['svc db'],
   'src/lang/emit/functions.ts': ['svc db'],

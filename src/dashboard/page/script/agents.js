@@ -1,11 +1,11 @@
 /** Agents of the workspace, and nodes of its mesh. */
+import {button, section} from '../../../pages/parts/blocks.js'
 import {ask} from '../../../pages/parts/dialog.js'
 import {element, fill, setHidden, setText} from '../../../pages/parts/elements.js'
 import {number} from '../../../pages/parts/format.js'
 import {ListTable} from '../../../pages/parts/list-table.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {tableRow} from '../../../pages/parts/rows.js'
-import {button, section} from './blocks.js'
 import {call, canCall, inputOf} from './operations.js'
 import {badge, timeOf} from './words.js'
 

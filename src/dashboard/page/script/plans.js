@@ -1,10 +1,11 @@
 /** Plans: their list, and one plan with its steps. */
+import {facts, plainTable, section} from '../../../pages/parts/blocks.js'
 import {element, fill, setText} from '../../../pages/parts/elements.js'
 import {labelOf} from '../../../pages/parts/form.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {tableRow} from '../../../pages/parts/rows.js'
-import {facts, objectView, plainTable, section} from './blocks.js'
 import {listView} from './list-view.js'
+import {objectView} from './object-view.js'
 import {call} from './operations.js'
 import {badge, firstLine, timeOf} from './words.js'
 

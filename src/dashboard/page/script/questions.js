@@ -1,9 +1,9 @@
 /** Questions of agents to the person at the page. */
+import {button} from '../../../pages/parts/blocks.js'
 import {ask} from '../../../pages/parts/dialog.js'
 import {element, setText} from '../../../pages/parts/elements.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {tableRow} from '../../../pages/parts/rows.js'
-import {button} from './blocks.js'
 import {listView} from './list-view.js'
 import {call, canCall, inputOf} from './operations.js'
 

@@ -1,11 +1,12 @@
 /** Workflow runs: their list, and one run with its steps. */
+import {button, facts, json, plainTable, section, verbatim} from '../../../pages/parts/blocks.js'
 import {ask} from '../../../pages/parts/dialog.js'
 import {element, fill, setText} from '../../../pages/parts/elements.js'
 import {dateFormat, duration} from '../../../pages/parts/format.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {flash, tableRow} from '../../../pages/parts/rows.js'
-import {button, facts, json, objectView, plainTable, section, verbatim} from './blocks.js'
 import {listView} from './list-view.js'
+import {objectView} from './object-view.js'
 import {call, canCall} from './operations.js'
 import {badge, timeOf} from './words.js'
 

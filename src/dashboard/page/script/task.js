@@ -1,10 +1,11 @@
 /** A task with its evidence, output and events, and what can be done with it. */
+import {button, facts, json, plainTable, section, verbatim} from '../../../pages/parts/blocks.js'
 import {ask} from '../../../pages/parts/dialog.js'
 import {element} from '../../../pages/parts/elements.js'
 import {labelOf} from '../../../pages/parts/form.js'
 import {dateFormat} from '../../../pages/parts/format.js'
 import {addressOf} from '../../../pages/parts/router.js'
-import {button, facts, json, objectView, plainTable, section, verbatim} from './blocks.js'
+import {objectView} from './object-view.js'
 import {call, canCall, inputOf} from './operations.js'
 import {badge, taskStatuses} from './words.js'
 
@@ -117,8 +118,7 @@ function actionButton({words, method, isDangerous, isMain, fields, text, done}, 
         isDangerous,
         schema: inputOf(method),
         fields,
-        perform: (values) =>
-          call(method, {...(method === 'orch.resolve_doubt' ? {validated: false} : {}), ...values, task_id: id}),
+        perform: (values) => call(method, {...values, task_id: id}),
         done: `${name} ${done}`,
       }),
     isMain ? 'primary' : '',

@@ -1,7 +1,6 @@
-/** Parts of the views of one task, run or plan. */
-import {element} from '../../../pages/parts/elements.js'
-import {createReader} from '../../../pages/parts/reader.js'
-import {createTable, tableRow, turnIntoCards} from '../../../pages/parts/rows.js'
+/** Blocks of a page: sections, facts, texts and small tables. */
+import {element} from './elements.js'
+import {createTable, tableRow, turnIntoCards} from './rows.js'
 
 /** A section with a heading; undefined if it has no content. */
 export const section = (title, ...content) =>
@@ -46,46 +45,3 @@ export function plainTable(caption, names, rows) {
 }
 
 export const button = (words, onclick, className = '') => element('button', {type: 'button', className, onclick}, words)
-
-/**
- * A view of one object, which is read again after its changes. Its content is only replaced if it differs, so that focus
- * and selection are preserved.
- * @param render returns the elements, and the buttons above them, of what was read
- * @param concerns true if changes concern the object
- */
-export function objectView({title, read, render, concerns, showFault}) {
-  const content = element('div', {}, element('p', {className: 'quiet'}, 'Loading …'))
-  const buttons = element('div', {className: 'actions'})
-  let isOpen = true
-  let shown
-  const reload = createReader(
-    read,
-    (value) => {
-      showFault()
-      const key = JSON.stringify(value)
-      if (key === shown) return
-      shown = key
-      const {elements, actions = []} = render(value)
-      content.replaceChildren(...elements.filter((each) => each !== undefined))
-      buttons.replaceChildren(...actions)
-    },
-    {
-      onFault(error) {
-        showFault(error)
-        if (shown === undefined) content.replaceChildren()
-      },
-      isOpen: () => isOpen,
-    },
-  )
-  reload()
-  return {
-    title,
-    actions: [buttons],
-    elements: [content],
-    reload,
-    changed: (changes) => concerns(changes) && reload(),
-    close() {
-      isOpen = false
-    },
-  }
-}
