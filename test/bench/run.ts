@@ -4,6 +4,7 @@ import {adapters} from './adapters.js'
 import {ask} from './ask.js'
 import {chat} from './chat.js'
 import {daemonSubmit} from './daemon-submit.js'
+import {dashboard} from './dashboard.js'
 import {delegation} from './delegation.js'
 import {dialects} from './dialects.js'
 import {generation} from './generation.js'
@@ -66,6 +67,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   'orchestrator-drain': orchestratorDrain,
   'orchestrator-gates': orchestratorGates,
   'daemon-submit': daemonSubmit,
+  dashboard,
   delegation,
   dialects,
   workflow: workflows,

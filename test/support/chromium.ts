@@ -3,7 +3,7 @@ import {type Browser, chromium, type Page} from 'playwright-core'
 import {findProgram, skipUnless} from './programs.js'
 
 /** Path of Chromium: `CHROMIUM_PATH`, else the first one on the search path. */
-const chromiumPath =
+export const chromiumPath =
   process.env.CHROMIUM_PATH || findProgram('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
 
 /** For the `skip` option of a test. */

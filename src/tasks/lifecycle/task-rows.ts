@@ -208,10 +208,13 @@ export const listTasks = (
   {limit = 50, ...filter}: TaskFilter & {limit?: number} = {},
 ): Task[] =>
   context.store
-    .all<TaskRow>(`${selectTask} WHERE ${matching} ORDER BY t.id DESC LIMIT @limit`, {
-      ...matchingParams(context, filter),
-      limit,
-    })
+    .all<TaskRow>(
+      `${selectTask} WHERE ${filter.status?.length ? '' : '+'}${matching} ORDER BY t.id DESC LIMIT @limit`,
+      {
+        ...matchingParams(context, filter),
+        limit,
+      },
+    )
     .map(toTask)
 
 /** The ids of all matching tasks, oldest first. */

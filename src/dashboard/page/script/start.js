@@ -112,13 +112,15 @@ onChange(() => {
 
 async function start() {
   if (currentKey() === undefined) return setLink('lost', 'Not allowed', refusedText)
-  stream.open()
   try {
     setText(byId('workspace'), await loadMethods())
   } catch (error) {
-    return error instanceof Unreachable ? setTimeout(start, 1000) : undefined
+    if (error instanceof Unreachable) setTimeout(start, 1000)
+    const [words, text] = error instanceof Unreachable ? ['Not reachable', lostText] : ['Not allowed', refusedText]
+    return setLink('lost', words, text)
   }
   onRoute(showView)
+  stream.open()
 }
 
 addEventListener('hashchange', () => {

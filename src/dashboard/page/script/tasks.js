@@ -8,7 +8,7 @@ import {flash, tableRow} from '../../../pages/parts/rows.js'
 import {call, canCall, inputOf} from './operations.js'
 import {badge, firstLine, taskStatuses, timeOf} from './words.js'
 
-const columns = {Task: 'id fit', Description: 'main', Status: 'fit', Agent: '', Updated: 'fit'}
+const columns = {Task: 'id fit', Description: 'main', Status: 'fit', Agent: 'name', Updated: 'fit'}
 
 /** Members of the form of a new task; an agent or a command can give the others. */
 const newTaskFields = ['description', 'files', 'priority', 'target_agent', 'requires_approval']
