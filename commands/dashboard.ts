@@ -1,4 +1,3 @@
-import {once} from 'node:events'
 import {Flags} from '@oclif/core'
 import {OrchCommand} from '../src/cli/index.js'
 import type {DashboardReadyV1} from '../src/contracts/index.js'
@@ -43,7 +42,7 @@ file to get another key. Exits with status 0 on SIGTERM or Ctrl-C.`
       await this.output.line(ready, pageUrl)
       this.output.notice(`Serving the dashboard of ${this.workspace.root} at this URL.`)
       this.output.notice('Keep the URL secret: anyone with it can use the dashboard.')
-      if (!this.signal.aborted) await once(this.signal, 'abort')
+      await this.untilStopped()
     } finally {
       await dashboard.close()
     }

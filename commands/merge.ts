@@ -1,6 +1,6 @@
 import {cwd} from 'node:process'
 import {Args, Flags} from '@oclif/core'
-import {byteProgress, ignoreConfigKeyFlag, SvcCommand, withProgress} from '../src/cli/index.js'
+import {byteProgress, ignoreConfigKeyFlag, inGroup, SvcCommand, withProgress} from '../src/cli/index.js'
 import {hubSettings} from '../src/config/index.js'
 import type {MergeV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
@@ -37,27 +37,31 @@ up, and adds them. Base model, tokenizer and configuration are those of the firs
     run: Args.string({description: 'Run directory; its manifest names the base model.'}),
   }
   static override flags = {
-    'base-shard': Flags.string({
-      description: 'Shard of the base model; may be repeated. The first shard that contains a tensor is used.',
-      helpValue: 'FILE',
-      multiple: true,
-      multipleNonGreedy: true,
-      exclusive: ['base'],
-    }),
-    base: Flags.string({
-      description: 'Base model directory or GGUF file. (default for a run directory: the one in its manifest)',
-      helpValue: 'PATH',
-    }),
-    adapter: Flags.string({
-      description: 'Run directory or weights of an adapter, with the factor of its update; may be repeated.',
-      helpValue: 'PATH[:WEIGHT]',
-      multiple: true,
-      multipleNonGreedy: true,
-    }),
-    meta: Flags.string({
-      description: 'Adapter manifest. (default: next to the adapter)',
-      helpValue: 'FILE',
-      dependsOn: ['adapter'],
+    ...inGroup('model', {
+      'base-shard': Flags.string({
+        description: 'Shard of the base model; may be repeated. The first shard that contains a tensor is used.',
+        helpValue: 'FILE',
+        multiple: true,
+        multipleNonGreedy: true,
+        exclusive: ['base'],
+      }),
+      base: Flags.string({
+        description: 'Base model directory or GGUF file. (default for a run directory: the one in its manifest)',
+        helpValue: 'PATH',
+      }),
+      adapter: Flags.string({
+        description: 'Run directory or weights of an adapter, with the factor of its update; may be repeated.',
+        helpValue: 'PATH[:WEIGHT]',
+        multiple: true,
+        multipleNonGreedy: true,
+      }),
+      meta: Flags.string({
+        description: 'Adapter manifest. (default: next to the adapter)',
+        helpValue: 'FILE',
+        dependsOn: ['adapter'],
+      }),
+      'ignore-config-key': ignoreConfigKeyFlag,
+      'ignore-eval-gate': Flags.boolean({description: 'Merge even if the evaluation of the run failed.'}),
     }),
     output: Flags.string({
       char: 'o',
@@ -65,16 +69,6 @@ up, and adds them. Base model, tokenizer and configuration are those of the firs
       helpValue: 'PATH',
       required: true,
     }),
-    method: Flags.option({
-      description: 'How the updates of several adapters are combined.',
-      options: ['linear', 'ties', 'dare'] as const,
-      default: 'linear',
-    })(),
-    density: Flags.string({
-      description: 'Part of each update that ties and dare keep, above 0 and at most 1. (default: 0.5)',
-      helpValue: 'PART',
-    }),
-    seed: Flags.integer({description: 'Seed of the elements that dare keeps. (default: 0)', min: 0, helpValue: 'N'}),
     full: Flags.boolean({description: 'Write a complete model directory instead of only the changed tensors.'}),
     dtype: Flags.option({
       description: 'Data type of the output. (default: that of the base model)',
@@ -82,8 +76,18 @@ up, and adds them. Base model, tokenizer and configuration are those of the firs
     })(),
     untie: Flags.boolean({description: 'Store a tied output head as a separate tensor.'}),
     overwrite: Flags.boolean({description: 'Overwrite existing output.'}),
-    'ignore-config-key': ignoreConfigKeyFlag,
-    'ignore-eval-gate': Flags.boolean({description: 'Merge even if the evaluation of the run failed.'}),
+    ...inGroup('adapters', {
+      method: Flags.option({
+        description: 'How the updates of several adapters are combined.',
+        options: ['linear', 'ties', 'dare'] as const,
+        default: 'linear',
+      })(),
+      density: Flags.string({
+        description: 'Part of each update that ties and dare keep, above 0 and at most 1. (default: 0.5)',
+        helpValue: 'PART',
+      }),
+      seed: Flags.integer({description: 'Seed of the elements that dare keeps. (default: 0)', min: 0, helpValue: 'N'}),
+    }),
   }
 
   async run(): Promise<void> {

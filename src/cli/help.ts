@@ -29,11 +29,12 @@ export const commandGroups: readonly (readonly [header: string, names: readonly 
       'adapter',
       'merge',
       'verify',
+      'verify-receipt',
       'cache',
     ],
   ],
   ['DATABASE', ['db', 'lsp']],
-  ['TASKS AND AGENTS', ['orch', 'workflow', 'daemon', 'a2a', 'mcp']],
+  ['TASKS AND AGENTS', ['orch', 'workflow', 'daemon', 'dashboard', 'a2a', 'mcp']],
   ['MESH', ['mesh']],
   [
     'CONFIGURATION AND HELP',

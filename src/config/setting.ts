@@ -2,6 +2,7 @@ import type {SettingType} from './types.js'
 
 /** Headings of flags in the help of commands that have many, as in AUDIO FLAGS. */
 export type FlagGroup =
+  | 'adapters'
   | 'audio'
   | 'capacity'
   | 'completion'

@@ -1,6 +1,7 @@
 import {isErrorOf} from '../errors/index.js'
 import {type ReplyStream, sseFrame} from '../net/index.js'
 import {EventWatch, type OperationBase} from '../operations/index.js'
+import {onAbort} from '../process/index.js'
 import type {EventRecord} from '../tasks/index.js'
 
 /** Maximum number of open pages. */
@@ -60,7 +61,7 @@ export class ChangeFeed {
     }
     this.#subscribers.add(subscriber)
     this.#ping ??= setInterval(() => this.#pingAll(), pingMs).unref()
-    stream.gone.addEventListener('abort', () => this.#remove(subscriber))
+    onAbort(stream.gone, () => this.#remove(subscriber))
     // A page that has received events of a store that was replaced must read everything again.
     void stream.write(frame(start, 'opened', {isResumed: start === since}))
     subscriber.leave = this.#watch.subscribe(() => void this.#send(subscriber))

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto'
 import {createInterface} from 'node:readline'
 import {SvcError} from '../errors/index.js'
-import {startTimer} from '../process/index.js'
+import {onAbort, startTimer} from '../process/index.js'
 import {keyVariable} from './settings.js'
 
 export interface OwnServerOptions {
@@ -71,8 +71,7 @@ export async function startOwnServer({binary, args, env, onNotice, signal}: OwnS
     timer.stop()
     return undefined
   }
-  const onAbort = () => void child.stdin.end()
-  signal.addEventListener('abort', onAbort, {once: true})
+  const stopListening = onAbort(signal, () => void child.stdin.end())
   try {
     const {base_url: baseUrl, model} = await firstLine(child.stdout)
     signal.throwIfAborted()
@@ -84,7 +83,7 @@ export async function startOwnServer({binary, args, env, onNotice, signal}: OwnS
     signal.throwIfAborted()
     throw error
   } finally {
-    signal.removeEventListener('abort', onAbort)
+    stopListening()
   }
 }
 

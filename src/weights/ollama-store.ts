@@ -49,7 +49,7 @@ interface Layer {
 
 /** Kinds of layers without which a model computes something else; the other unknown ones are texts. */
 const unsupported: Readonly<Record<string, string>> = {
-  adapter: 'an adapter of Ollama; import it with `svc model import`',
+  adapter: 'an adapter of Ollama',
   tensor: 'single tensors instead of a GGUF file',
 }
 

@@ -103,7 +103,7 @@ describe("the models in Ollama's store", () => {
       ['ollama:tiny:7b', /Model ollama:tiny:7b not found/],
       ['ollama:../../x', /not found/],
       ['ollama:someone/tiny:odd', /top_p must be a number from 0 to 1, not 7/],
-      ['ollama:adapted', /an adapter of Ollama; import it with `svc model import`/],
+      ['ollama:adapted', /an adapter of Ollama/],
       ['ollama:other', /not valid JSON/],
     ] as const
     for (const [model, message] of failures) {

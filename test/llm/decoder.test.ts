@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
+import {isErrorOf} from '../../src/errors/index.js'
 import type {PooledAdapter} from '../../src/llm/adapters/adapter-pool.js'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
@@ -230,6 +231,13 @@ describe('a LoRA adapter', () => {
       const difference = largestDifference(actual.slice(0, few), model.base.logits(tokens.slice(0, few)))
       assert.ok(difference > 1e-2, `the adapter changes the logits by ${difference}`)
     })
+
+  it('is refused if it updates routed experts', async (test) => {
+    const {'Qwen3-MoE with a plain layer': changes = {}} = tinyFamilies
+    await assert.rejects(load(test, changes, {form: 'peft', experts: true}), (error) =>
+      isErrorOf(error, 'adapter_unsupported'),
+    )
+  })
 
   it('changes nothing if its B matrices are zero', async (test) => {
     const model = await load(test, {}, {zero: true})

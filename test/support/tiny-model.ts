@@ -144,6 +144,8 @@ export interface TinyAdapter {
   suffix: boolean
   /** Whether the parts of fused projections are adapted. */
   parts: boolean
+  /** Whether the routed experts are adapted. */
+  experts: boolean
   /** Whether the head is adapted too. */
   head: boolean
   /** Whether the up projection is zero, as at the start of training. */
@@ -153,18 +155,19 @@ export interface TinyAdapter {
 
 export const tinyAdapter: TinyAdapter = {
   ...{rank: 4, alpha: 8, form: 'v3', suffix: false},
-  ...{parts: false, head: true, zero: false, seed: 9},
+  ...{parts: false, experts: false, head: true, zero: false, seed: 9},
 }
 
 /** Logical name, base tensor and shape `[out, in]` of each adapted weight of a tiny model. */
 function adapted(
   model: TinyModel,
-  {parts, head}: TinyAdapter,
+  {parts, head, experts}: TinyAdapter,
 ): [logical: string, target: string, shape: readonly number[]][] {
   const shapes = tensorShapes(model, model.family === 'phi3' && !parts)
   const layers = Object.keys(shapes).flatMap((target) => {
     const [, layer, short] = /^model\.layers\.(\d+)\..+\.(\w+)_proj\.weight$/.exec(target) ?? []
-    return short === undefined ? [] : [[`l${layer}.${short}`, target] as const]
+    const isLeftOut = short === undefined || (!experts && target.includes('.experts.'))
+    return isLeftOut ? [] : [[`l${layer}.${short}`, target] as const]
   })
   const tail = head ? [['lm_head', 'model.embed_tokens.weight'] as const] : []
   return [...layers, ...tail].map(([logical, target]) => [logical, target, shapes[target] as readonly number[]])

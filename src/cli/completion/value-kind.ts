@@ -124,6 +124,7 @@ const ofPlaceholders: Readonly<Record<string, ValueKind>> = {
   PATH: 'file',
   'FILE|none': 'file',
   'PATH[:read|write]': 'file',
+  'PATH[:WEIGHT]': 'file',
   STATUS: 'task-status',
 }
 

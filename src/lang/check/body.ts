@@ -85,7 +85,8 @@ export function checkDefaults(context: BodyContext): void {
     const c = new BodyChecker(nowhere({text: column.name, ...column.span}), context)
     const isNow = expr.kind === 'call' && expr.callee.kind === 'name' && expr.callee.name.text === 'now'
     if (isNow && expr.args.length === 0 && !declarations.functions.has('now')) {
-      column.fallback = {kind: 'builtin', name: 'std.time.now_ms', args: [], type: int}
+      const now: Ir = {kind: 'builtin', name: 'std.time.now_ms', args: [], type: int}
+      column.fallback = now
       if (!fits(int, column.type, 'slot')) c.mismatch(expr, int, column.type)
       continue
     }

@@ -2,6 +2,9 @@ import type {Span} from '../diagnostics/index.js'
 import type {EndpointKind, FunctionDecl, HttpDecl} from '../syntax/index.js'
 import type {Column, Index, SumType, Table, Type, VariantType} from './types.js'
 
+/** The expression of a column's default; undefined without one. */
+export const defaultOf = ({fallback}: Column): Ir | undefined => fallback as Ir | undefined
+
 /** A variable of a function: first the parameters, then the bindings of `let`, patterns and loops. */
 export interface Binding {
   readonly name: string

@@ -1,5 +1,4 @@
 import type {Span} from '../diagnostics/index.js'
-import type {Ir} from './ir.js'
 import {type Visitor, visitSome} from './visitor.js'
 
 export type Type =
@@ -26,6 +25,11 @@ export type Type =
 
 export type Storage = 'integer' | 'real' | 'text' | 'blob' | 'json'
 
+/** The expression of a default: an `Ir`, whose file imports this one. */
+export interface ColumnDefault {
+  readonly kind: string
+}
+
 export interface Column {
   readonly name: string
   /** `Option[T]` if nullable. */
@@ -36,8 +40,8 @@ export interface Column {
   readonly storage: Storage
   /** Whether an inserted record can omit the column although it is required. */
   readonly hasDefault?: boolean
-  /** The default: a constant, or the current time. */
-  fallback?: Ir
+  /** The default: a constant, or the current time; see `defaultOf`. */
+  fallback?: ColumnDefault
   readonly span: Span
 }
 

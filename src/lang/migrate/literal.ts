@@ -1,4 +1,4 @@
-import type {Column, Type} from '../check/index.js'
+import {type Column, defaultOf, type Type} from '../check/index.js'
 import {binder, decoder, pureValue, toJson} from '../run/index.js'
 
 /** A JSON value as the SQL literal that a column would store. @throws TypeMismatch */
@@ -11,7 +11,7 @@ export function literalOf({type, storage}: Column, json: unknown): string {
 
 /** The SQL literal of a column's default, if it is a constant. */
 export function constantDefault(column: Column): string | undefined {
-  const {fallback} = column
+  const fallback = defaultOf(column)
   return fallback === undefined || (fallback.kind === 'builtin' && fallback.name === 'std.time.now_ms')
     ? undefined
     : literalOf(column, toJson(pureValue(fallback)()))

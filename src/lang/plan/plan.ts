@@ -1,4 +1,13 @@
-import type {Chain, ChainOp, Column, Ir, Predicate, RetrievalMode, Table} from '../check/index.js'
+import {
+  type Chain,
+  type ChainOp,
+  type Column,
+  defaultOf,
+  type Ir,
+  type Predicate,
+  type RetrievalMode,
+  type Table,
+} from '../check/index.js'
 import {writeGroups} from './groups.js'
 import {includedColumns} from './include.js'
 import {keyColumns, pageKeys, writeAfter} from './page.js'
@@ -99,7 +108,7 @@ function writeInsert(sql: SqlWriter, {table, record}: Chain): void {
     if (record !== undefined && 'kind' in record && !lacks(record, column)) {
       sql.params.push({value: record, field: column.name, encoding})
       sql.add('?')
-    } else sql.param(givenValue(record, column) ?? column.fallback ?? absent, encoding)
+    } else sql.param(givenValue(record, column) ?? defaultOf(column) ?? absent, encoding)
   }
   sql.add(')')
 }

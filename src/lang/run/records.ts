@@ -1,4 +1,4 @@
-import type {Column, Program, Table} from '../check/index.js'
+import {type Column, defaultOf, type Program, type Table} from '../check/index.js'
 import {quoted} from '../plan/index.js'
 import {type Binder, binder, rowDecoder} from './bind.js'
 import {insertChange, topicsOf} from './change-log.js'
@@ -25,12 +25,10 @@ export function recordInserter(
   keepsIds: boolean,
 ): InsertRecord {
   const columns = keepsIds ? [table.id, ...table.columns] : table.columns
-  const fields = columns.map((column): [Column, Decoder, Binder, (() => Value) | undefined] => [
-    column,
-    decoder(column.type),
-    binder(column.storage),
-    column.fallback && pureValue(column.fallback),
-  ])
+  const fields = columns.map((column): [Column, Decoder, Binder, (() => Value) | undefined] => {
+    const fallback = defaultOf(column)
+    return [column, decoder(column.type), binder(column.storage), fallback && pureValue(fallback)]
+  })
   const names = columns.map(({name}) => quoted(name)).join(', ')
   const into = quoted(table.sqlName)
   const sql =

@@ -40,7 +40,6 @@ byId('access').onsubmit = (event) => {
   storeKey(byId('token').value.trim())
   show()
 }
-byId('document').href = '/_svc/openapi.json'
 // With a token, the browser cannot open the document by its address.
 byId('document').onclick = async (event) => {
   if (currentKey() === undefined) return
