@@ -2,7 +2,7 @@ import type {FastifyReply, FastifyRequest} from 'fastify'
 import {literalPattern, SvcError} from '../errors/index.js'
 import {logger} from '../log/index.js'
 import {type HttpApp, isLoopback} from '../net/index.js'
-import {type Client, type Clients, currentClient, holdsKey} from './clients.js'
+import {type Client, type Clients, holdsKey} from './clients.js'
 import {receiptHeader} from './context.js'
 import {rateHeaders} from './rate-headers.js'
 
@@ -26,7 +26,6 @@ const headerName = /^[\w!#$%&'*+.^`|~-]+$/
  */
 export function guardAccess(app: HttpApp, {clients, adminKey, origins}: AccessOptions): void {
   const isAllowed = originTest(origins)
-  const known = new WeakMap<FastifyRequest, Client>()
   app.addHook('onRequest', async (request, reply) => {
     allowOrigin(request, reply, isAllowed)
     if (request.method === 'OPTIONS') return answerPreflight(request, reply)
@@ -34,14 +33,8 @@ export function guardAccess(app: HttpApp, {clients, adminKey, origins}: AccessOp
     if (open.has(path) || (adminKey !== undefined && holdsKey(request.headers, adminKey))) return
     const client = clients.of(request.headers)
     if (client === undefined) throw new SvcError('unauthorized', {})
-    known.set(request, client)
+    clients.assign(request, client)
     if (request.method === 'POST') admit(client, reply, path)
-  })
-  // Afterwards, because the context of an earlier hook would be lost while the body is read.
-  app.addHook('preHandler', (request, _reply, done) => {
-    const client = known.get(request)
-    if (client === undefined) done()
-    else currentClient.run(client, done)
   })
 }
 

@@ -3,8 +3,7 @@ import {SvcError} from '../errors/index.js'
 import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
 import {clientGone, type ReplyStream, streamEvents} from '../net/index.js'
 import {requireAbilities} from './abilities.js'
-import type {Admission} from './admission.js'
-import {deliverAdmitted, generate, requestedModel, type ServeContext} from './context.js'
+import {deliverAdmitted, type Generating, generate, requestedModel, type ServeContext} from './context.js'
 import type {Dialect, DialectRequest} from './dialect.js'
 import {type CollectedReply, logUnknown, ReplyCollector} from './reply.js'
 
@@ -31,7 +30,8 @@ export async function answer<R extends DialectRequest>(
   const requests = dialect.requestsOf(parsed)
   return deliverAdmitted(reply, admission, requests[0], async () => {
     reply.headers(parsed.headers ?? {})
-    const events = replies({context, admission, gone}, requests)
+    const client = context.clients.assigned(request)
+    const events = replies({context, admission, client}, requests, gone)
     if (!parsed.stream) return dialect.whole(parsed, info, await collectAll(events, requests.length))
     const writer = dialect.writer(parsed, info, requests.length)
     await streamEvents(
@@ -61,21 +61,15 @@ interface Indexed {
   event: GenerateEvent
 }
 
-interface Generating {
-  context: ServeContext
-  admission: Admission
-  gone: AbortSignal
-}
-
 /** The events of all replies. */
 async function* replies(
   generating: Generating,
   requests: readonly GenerateRequest[],
+  gone: AbortSignal,
 ): AsyncGenerator<Indexed, void, undefined> {
-  const {context, admission, gone} = generating
   const [only] = requests
-  if (only === undefined || requests.length > 1) return yield* mergedReplies(generating, requests)
-  for await (const event of generate(context, admission, only, gone)) yield {index: 0, event}
+  if (only === undefined || requests.length > 1) return yield* mergedReplies(generating, requests, gone)
+  for await (const event of generate(generating, only, gone)) yield {index: 0, event}
 }
 
 /** Maximum replies of a request that are running or queued at the same time. */
@@ -83,12 +77,13 @@ const maxConcurrent = 8
 
 /** Merges the events of several replies. If one fails or the iteration ends, the others are cancelled. */
 async function* mergedReplies(
-  {context, admission, gone}: Generating,
+  generating: Generating,
   requests: readonly GenerateRequest[],
+  gone: AbortSignal,
 ): AsyncGenerator<Indexed, void, undefined> {
   const ended = new AbortController()
   const signal = AbortSignal.any([gone, ended.signal])
-  const all = requests.map((request) => generate(context, admission, request, signal))
+  const all = requests.map((request) => generate(generating, request, signal))
   const pending = new Map<number, Promise<{index: number; result: IteratorResult<GenerateEvent, void>}>>()
   const advance = (index: number) => {
     const next = all[index]?.next().then((result) => ({index, result}))

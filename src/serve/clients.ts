@@ -1,5 +1,5 @@
-import {AsyncLocalStorage} from 'node:async_hooks'
 import type {IncomingHttpHeaders} from 'node:http'
+import type {FastifyRequest} from 'fastify'
 import {SvcError} from '../errors/index.js'
 import type {RequestClient} from '../llm/index.js'
 import {hasBearerToken, hasProtocolToken, isSameSecret} from '../net/index.js'
@@ -52,11 +52,22 @@ export class Client {
 export class Clients {
   readonly #keys: readonly {key: string; client: Client}[]
   readonly #anyone: Client | undefined
+  readonly #assigned = new WeakMap<FastifyRequest, Client>()
 
   constructor(keys: readonly ClientKey[]) {
     const total = keys.reduce((sum, {weight}) => sum + weight, 0)
     this.#keys = keys.map(({key, ...rest}) => ({key, client: new Client(rest, total)}))
     this.#anyone = keys.length === 0 ? new Client({name: 'anyone', weight: 1}, 1) : undefined
+  }
+
+  /** Remembers whose a request is, while it is handled. */
+  assign(request: FastifyRequest, client: Client): void {
+    this.#assigned.set(request, client)
+  }
+
+  /** Undefined for a request without a client, such as one with the admin key. */
+  assigned(request: FastifyRequest): Client | undefined {
+    return this.#assigned.get(request)
   }
 
   get areRequired(): boolean {
@@ -83,6 +94,3 @@ export const holdsKey = (
   hasBearerToken(authorization, key) ||
   hasProtocolToken(protocols, key) ||
   (typeof header === 'string' && isSameSecret(header, key))
-
-/** The client of the request that is being handled. */
-export const currentClient = new AsyncLocalStorage<Client>()

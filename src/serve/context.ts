@@ -2,7 +2,7 @@ import type {FastifyReply} from 'fastify'
 import type {GenerateEvent, GenerateRequest} from '../llm/index.js'
 import type {Admission} from './admission.js'
 import {Fields} from './body.js'
-import {currentClient} from './clients.js'
+import type {Client, Clients} from './clients.js'
 import type {ServerMetrics} from './metrics.js'
 import type {ModelManagement} from './model-management.js'
 import type {ModelPool} from './model-pool.js'
@@ -10,6 +10,7 @@ import type {EffectiveDevice, ModelEntry} from './served-model.js'
 
 /** Shared by the routes of both protocols. */
 export interface ServeContext {
+  clients: Clients
   models: ModelPool
   /** Undefined if clients may not download and delete models. */
   management: ModelManagement | undefined
@@ -47,19 +48,22 @@ export async function deliverAdmitted(
   }
 }
 
-/**
- * Generates with a served model for the client of the current request, and charges it with the computed tokens. Records the
- * time to the first token.
- */
+/** Who asks, and the model that answers. */
+export interface Generating {
+  context: ServeContext
+  admission: Admission
+  /** Undefined for a request without a client. */
+  client: Client | undefined
+}
+
+/** Generates with a served model, and charges the client with the computed tokens. Records the time to the first token. */
 export async function* generate(
-  {metrics}: ServeContext,
-  admission: Admission,
+  {context: {metrics}, admission, client}: Generating,
   request: GenerateRequest,
   signal: AbortSignal,
 ): AsyncGenerator<GenerateEvent, void, undefined> {
   const started = performance.now()
   let first = true
-  const client = currentClient.getStore()
   const complete = {...request, ...(client === undefined ? {} : {client: client.queued})}
   let tokens: number | undefined
   let replied = 0

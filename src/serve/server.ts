@@ -64,6 +64,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
   const clients = new Clients(keys)
   const metrics = new ServerMetrics(clients.areRequired ? clients.all : [])
   const context: ServeContext = {
+    clients,
     models,
     management,
     otherModels: otherModels ?? (async () => []),

@@ -1,3 +1,4 @@
+import type {Bound} from './bind.js'
 import type {Connection} from './connection.js'
 import {Failure} from './failure.js'
 import type {Value} from './value.js'
@@ -148,3 +149,6 @@ export class Context {
     return (known as {value: Transcription}).value
   }
 }
+
+/** Runs the statement of a plan with its bound parameters. */
+export type Run = (values: readonly Bound[], context: Context) => Value

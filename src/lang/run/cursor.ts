@@ -1,4 +1,3 @@
-import type {Binder, Bound} from './bind.js'
 import {DatabaseFailure} from './failure.js'
 
 /** The last row of a page: its sort keys, and the order that they belong to. */
@@ -22,10 +21,10 @@ function readCursor(text: unknown, order: string, size: number): Cursor {
 
 const isKey = (key: unknown) => key === null || typeof key === 'string' || typeof key === 'number'
 
-/** Binds one sort key of a cursor. */
-export function cursorKey({cursor: i, of, encoding}: {cursor: number; of: string; encoding: string}): Binder {
+/** Reads one sort key of a cursor, as SQLite can bind it. */
+export function cursorKey({cursor: i, of, encoding}: {cursor: number; of: string; encoding: string}) {
   const size = of.split(',').length
-  return (value): Bound => {
+  return (value: unknown): bigint | number | string | null => {
     const key = readCursor(value, of, size)[i + 1] ?? null
     if (typeof key === 'number' && encoding === 'integer' && Number.isSafeInteger(key)) return BigInt(key)
     return key

@@ -3,7 +3,7 @@ import type {Param, Plan} from '../plan/index.js'
 import {type Bound, binder, rowDecoder} from './bind.js'
 import {insertChange} from './change-log.js'
 import type {Rows} from './connection.js'
-import type {Context} from './context.js'
+import type {Context, Run} from './context.js'
 import {databaseFailure, Failure} from './failure.js'
 import {decoderOf} from './included.js'
 import {page} from './page.js'
@@ -58,8 +58,6 @@ function boundValues<F>(params: readonly Param[], read: ReadParam<F>): (frame: F
     return bound
   }
 }
-
-export type Run = (values: readonly Bound[], context: Context) => Value
 
 function runner(plan: Plan, topics: readonly string[]): Run {
   const {op, sql, columns, chain, params} = plan

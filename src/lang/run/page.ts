@@ -1,7 +1,7 @@
 import {cursorId, keyName, type Plan, pageKeys} from '../plan/index.js'
+import type {Run} from './context.js'
 import {writeCursor} from './cursor.js'
 import {decoderOf} from './included.js'
-import type {Run} from './operation.js'
 
 /** Reads a page of rows and, if there are more, the cursor of the next one. */
 export function page(plan: Plan): Run {
