@@ -72,7 +72,8 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
     const {stdout, stderr} = await generate(['--max-tokens', '40', '--json', '--seed', '5'])
     const result = JSON.parse(stdout) as GenerateV1
     assert.deepEqual(await contractViolations('cli/generate.v1', result), [])
-    const {timings, memory_bytes: memory, ...rest} = result
+    const {timings, memory_bytes: memory, receipt, ...rest} = result
+    assert.match(receipt ?? '', /^svc1:base=[0-9a-f]{32},adapter=none,precision=f32,.*,seed=5$/)
     assert.deepEqual(rest, {
       model: 'stories260K',
       precision: 'f32',
