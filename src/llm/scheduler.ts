@@ -6,11 +6,12 @@ import type {EngineCounters} from './counters.js'
 import type {Decoder, Prediction} from './decoder.js'
 import {anyClient, FairQueue, type RequestClient} from './fair-queue.js'
 import {Generation, type GenerationModel} from './generation.js'
-import type {KvCache} from './kv-cache.js'
-import {commonLength, type PrefixCache, shortestPrefix} from './prefix-cache.js'
+import {isPrefilling, isReady, type Job, type Listener} from './job.js'
+import {commonLength, type PrefixCache} from './prefix-cache.js'
 import {PromptLookup} from './prompt-lookup.js'
 import type {ReplyConstraint} from './reply-constraint.js'
-import type {GenerateEvent, TokenRequest} from './request.js'
+import type {TokenRequest} from './request.js'
+import {Slots} from './slots.js'
 
 export interface SchedulerOptions {
   /** Maximum number of concurrent requests. */
@@ -22,36 +23,6 @@ export interface SchedulerOptions {
   /** Whether repeated text is drafted and verified; default false. */
   lookup?: boolean | undefined
 }
-
-/** Receives the events of a request. After an abort, neither method is called. */
-export interface Listener {
-  event(event: GenerateEvent): void
-  fail(error: unknown): void
-}
-
-interface Job {
-  client: RequestClient
-  generation: Generation
-  /** The adapter that it was admitted with; undefined for none. */
-  adapter: AdapterLease | undefined
-  listener: Listener
-  signal: AbortSignal
-  /** Number of requests that arrived before it. */
-  arrival: number
-  /** Tokens of the prompt that are in the cache. */
-  prefilled: number
-  promptTokens: number
-  /** Tokens whose n-grams are remembered. */
-  learned: number
-}
-
-/** Whether a job can start: its adapter is in memory. */
-const isReady = ({adapter}: Job) => adapter === undefined || adapter.adapter !== undefined
-
-/** Key of what the keys and values of a sequence depend on besides its tokens. */
-const keyOf = ({adapter}: Pick<Job, 'adapter'>) => adapter?.key ?? ''
-
-const isPrefilling = ({prefilled, promptTokens}: Job) => prefilled < promptTokens
 
 /**
  * Target for the maximum pause of a running stream during the prefill of another request: so many steps, but at least so
@@ -79,13 +50,9 @@ export class Scheduler {
   readonly #model: GenerationModel
   readonly #options: SchedulerOptions
   readonly #counters: EngineCounters
-  readonly #cache: KvCache
+  readonly #slots: Slots
   readonly #lookup: PromptLookup | undefined
   readonly #waiting = new FairQueue<Job>()
-  /**
-   * By slot. Decoding jobs are first, because a batched run needs contiguous slots.
-   */
-  readonly #running: Job[] = []
   #arrivals = 0
   #turning: Promise<void> | undefined
   /** Tokens to prefill per turn while other requests decode; adapted to the measured speed. */
@@ -98,7 +65,7 @@ export class Scheduler {
     this.#model = model
     this.#options = options
     this.#counters = counters
-    this.#cache = decoder.newCache()
+    this.#slots = new Slots(decoder.newCache(), options.prefixes)
     this.#lookup = options.lookup ? new PromptLookup() : undefined
   }
 
@@ -156,8 +123,8 @@ export class Scheduler {
   #requireRoom({id, share}: RequestClient): void {
     const {slots, queueLimit} = this.#options
     const ofClient = Math.ceil(share * queueLimit)
-    const own = [...this.#waiting.items, ...this.#running].filter(({client}) => client.id === id).length
-    const all = this.#waiting.length + this.#running.length
+    const own = [...this.#waiting.items, ...this.#slots.jobs].filter(({client}) => client.id === id).length
+    const all = this.#waiting.length + this.#slots.jobs.length
     if (all < slots + queueLimit && own < slots + ofClient) return
     const waiting = counted(all < slots + queueLimit ? ofClient : queueLimit, 'request is', 'requests are')
     throw new SvcError('overloaded', {reason: `The queue is full: ${waiting} waiting.`})
@@ -165,7 +132,7 @@ export class Scheduler {
 
   /** Resolves when nothing waits or runs. */
   async idle(): Promise<void> {
-    while (this.#waiting.length + this.#running.length > 0)
+    while (this.#waiting.length + this.#slots.jobs.length > 0)
       await (this.#turning ??
         Promise.race(this.#waiting.items.map(({adapter}) => adapter?.ready.catch(() => undefined))))
     await this.#turning
@@ -173,7 +140,7 @@ export class Scheduler {
 
   /** Whether a turn can do anything. */
   get #hasWork(): boolean {
-    return this.#running.length > 0 || this.#waiting.items.some((job) => isReady(job) || job.signal.aborted)
+    return this.#slots.jobs.length > 0 || this.#waiting.items.some((job) => isReady(job) || job.signal.aborted)
   }
 
   #wake(): void {
@@ -197,7 +164,7 @@ export class Scheduler {
       }
     } catch (error) {
       // The runtime failed, so all running requests fail.
-      for (const job of [...this.#running].reverse()) {
+      for (const job of [...this.#slots.jobs].reverse()) {
         this.#free(job)
         job.listener.fail(error)
       }
@@ -206,7 +173,7 @@ export class Scheduler {
 
   #dropAborted(): void {
     for (const job of this.#waiting.items.filter(({signal}) => signal.aborted)) this.#forget(job)
-    for (const job of this.#running.filter(({signal}) => signal.aborted)) this.#leave(job)
+    for (const job of this.#slots.jobs.filter(({signal}) => signal.aborted)) this.#leave(job)
   }
 
   /** Removes a job that has not started. */
@@ -217,70 +184,35 @@ export class Scheduler {
 
   /** Starts waiting jobs, except those whose adapters are being loaded. */
   #admit(): void {
-    while (this.#running.length < this.#options.slots) {
+    while (this.#slots.jobs.length < this.#options.slots) {
       const job = this.#waiting.take(isReady)
       if (job === undefined) break
-      job.prefilled = this.#restorePrefix(this.#cache.add(), job)
+      job.prefilled = this.#slots.add(job)
+      this.#counters.add('cachedTokens', job.prefilled)
       this.#waiting.charge(job.client, job.promptTokens - job.prefilled)
-      this.#running.push(job)
       job.generation.start(job.prefilled)
     }
     this.#count()
-  }
-
-  /**
-   * Copies the keys and values of the beginning of a prompt, if they are known from a finished or a running request.
-   * @returns number of tokens that need not be computed; at least two are, because the logits of the last one are needed,
-   * and a run of one token rounds differently
-   */
-  #restorePrefix(slot: number, {generation: {tokens, scoresPrompt}, adapter, promptTokens}: Job): number {
-    const {prefixes} = this.#options
-    if (prefixes === undefined || scoresPrompt) return 0
-    const most = promptTokens - 2
-    const key = keyOf({adapter})
-    const saved = prefixes.find(tokens, key, most)
-    let running: {slot: number; length: number} | undefined
-    for (const [other, job] of this.#running.entries()) {
-      if (keyOf(job) !== key) continue
-      const length = commonLength(job.generation.tokens, tokens, Math.min(most, this.#cache.length(other)))
-      const longest = running?.length ?? saved?.length ?? 0
-      if (length >= Math.max(shortestPrefix, longest + 1)) running = {slot: other, length}
-    }
-    const {length} = running ?? saved ?? {length: 0}
-    if (running !== undefined) this.#cache.copy(running.slot, slot, length)
-    else if (saved !== undefined) this.#cache.restore(slot, saved.state, length)
-    this.#counters.add('cachedTokens', length)
-    return length
-  }
-
-  /** Saves the keys and values of a request that ends. */
-  #savePrefix(slot: number, {generation, adapter}: Job): void {
-    const {prefixes} = this.#options
-    if (prefixes === undefined) return
-    const length = this.#cache.length(slot)
-    const tokens = generation.tokens.slice(0, length)
-    const key = keyOf({adapter})
-    if (prefixes.wants(tokens, key, this.#cache.bytesOf(length))) prefixes.add(tokens, key, this.#cache.save(slot))
   }
 
   /** The next prompt to prefill: the oldest of the client that was served least. */
   #nextPrompt(): Job | undefined {
     const served = ({client}: Job) => this.#waiting.served(client)
     const older = (a: Job, b: Job) => served(a) - served(b) || a.arrival - b.arrival
-    return this.#running.filter(isPrefilling).sort(older)[0]
+    return this.#slots.jobs.filter(isPrefilling).sort(older)[0]
   }
 
   /** Prefills one chunk of a prompt. */
   async #prefill(): Promise<void> {
     const job = this.#nextPrompt()
     if (job === undefined) return
-    const slot = this.#running.indexOf(job)
-    const othersDecode = this.#running.some((other) => !isPrefilling(other))
+    const slot = this.#slots.slotOf(job)
+    const othersDecode = this.#slots.decoding.length > 0
     const {generation} = job
     const size = this.#chunkSize(othersDecode ? this.#chunk : largestChunk, generation.scoresPrompt)
     const chunk = nextTokens(generation.tokens, job.prefilled, job.promptTokens, size)
     const started = performance.now()
-    const predictions = await this.#decoder.prefill(this.#cache, slot, chunk, {
+    const predictions = await this.#decoder.prefill(this.#slots.cache, slot, chunk, {
       adapter: job.adapter?.adapter,
       predict: generation.scoresPrompt ? 'all' : 'last',
       logits: generation.needsLogits,
@@ -290,35 +222,24 @@ export class Scheduler {
     this.#counters.add('promptTokens', chunk.length)
     this.#counters.add('graphRuns', 1)
     if (generation.scoresPrompt) generation.scorePrompt(predictions, job.prefilled)
-    const first = this.#running.findIndex(isPrefilling)
     job.prefilled += chunk.length
     if (isPrefilling(job)) return
-    this.#swap(slot, first)
+    this.#slots.endPrefill(job)
     await this.#advance(job, predictions.at(-1) as Prediction)
   }
 
   /** Adds the next token of every request after its prefill; several tokens of a single request whose text repeats. */
   async #step(): Promise<void> {
     this.#dropAborted()
-    const jobs = this.#decoding()
+    const jobs = this.#slots.decoding
     for (const job of jobs) this.#learn(job)
     if (jobs.length > 1) await this.#stepAll(jobs)
     else if (jobs[0] !== undefined) await this.#stepAlone(jobs[0])
   }
 
-  /** The requests after their prefill, by slot. */
-  #decoding(): readonly Job[] {
-    return this.#running.filter((job) => !isPrefilling(job))
-  }
-
-  /** Number of tokens of a request that are in the cache. The one after them is the next to compute. */
-  #computed(job: Job): number {
-    return this.#cache.length(this.#running.indexOf(job))
-  }
-
   /** Whether several tokens of a request are to be computed, because its format forced those after a selected one. */
   #hasForced(job: Job): boolean {
-    return job.generation.tokens.length - this.#computed(job) > 1
+    return job.generation.tokens.length - this.#slots.computed(job) > 1
   }
 
   #timeStep(ms: number): void {
@@ -329,14 +250,14 @@ export class Scheduler {
   async #stepAll(jobs: readonly Job[]): Promise<void> {
     for (const job of jobs) if (this.#hasForced(job) && !job.signal.aborted) await this.#computeForced(job)
     this.#dropAborted()
-    const batch = this.#decoding()
+    const batch = this.#slots.decoding
     // The others have got a token in this turn. Their rows are computed and dropped, because slots must be contiguous.
     const isIncluded = batch.map((job) => !this.#hasForced(job))
     if (!isIncluded.includes(true)) return
     const started = performance.now()
-    const lengths = batch.map((job) => this.#computed(job))
+    const lengths = batch.map((job) => this.#slots.computed(job))
     const predictions = await this.#decoder.step(
-      this.#cache,
+      this.#slots.cache,
       batch.map(({generation}, row) => generation.tokens[lengths[row] as number] as number),
       {
         adapters: batch.map(({adapter}) => adapter?.adapter),
@@ -346,7 +267,7 @@ export class Scheduler {
     this.#timeStep(performance.now() - started)
     this.#counters.add('graphRuns', 1)
     this.#counters.add('batchedRuns', 1)
-    for (const [row, length] of lengths.entries()) if (!isIncluded[row]) this.#cache.setLength(row, length)
+    for (const [row, length] of lengths.entries()) if (!isIncluded[row]) this.#slots.cache.setLength(row, length)
     for (const [row, job] of batch.entries())
       if (isIncluded[row]) await this.#advance(job, predictions[row] as Prediction)
   }
@@ -357,11 +278,15 @@ export class Scheduler {
     const {tokens, needsLogits: logits} = generation
     const size = this.#chunkSize(largestChunk, false)
     for (;;) {
-      const slot = this.#running.indexOf(job)
-      const chunk = nextTokens(tokens, this.#cache.length(slot), tokens.length, size)
-      const [prediction] = await this.#decoder.prefill(this.#cache, slot, chunk, {adapter, predict: 'last', logits})
+      const slot = this.#slots.slotOf(job)
+      const chunk = nextTokens(tokens, this.#slots.cache.length(slot), tokens.length, size)
+      const [prediction] = await this.#decoder.prefill(this.#slots.cache, slot, chunk, {
+        adapter,
+        predict: 'last',
+        logits,
+      })
       this.#counters.add('graphRuns', 1)
-      if (this.#cache.length(slot) === tokens.length) return this.#advance(job, prediction as Prediction)
+      if (this.#slots.cache.length(slot) === tokens.length) return this.#advance(job, prediction as Prediction)
     }
   }
 
@@ -377,7 +302,7 @@ export class Scheduler {
     const draft = this.#draft(job)
     if (draft === undefined) return
     const started = performance.now()
-    const predictions = await this.#decoder.prefill(this.#cache, 0, [...tokens.slice(-1), ...draft], {
+    const predictions = await this.#decoder.prefill(this.#slots.cache, 0, [...tokens.slice(-1), ...draft], {
       adapter: job.adapter?.adapter,
       predict: 'all',
       logits: generation.needsLogits,
@@ -387,16 +312,16 @@ export class Scheduler {
     this.#counters.add('graphRuns', 1)
     this.#counters.add('draftedTokens', draft.length)
     let right = 0
-    this.#cache.setLength(0, length)
+    this.#slots.cache.setLength(0, length)
     while (right < predictions.length) {
       const next = length + right
       await this.#advance(job, predictions[right] as Prediction)
-      if (job.signal.aborted || !this.#running.includes(job)) break
+      if (job.signal.aborted || !this.#slots.jobs.includes(job)) break
       const added = tokens.length - next
       const same = commonLength(tokens.slice(next), draft.slice(right), added)
       this.#counters.add('acceptedTokens', same)
       right += same
-      this.#cache.setLength(0, length + right)
+      this.#slots.cache.setLength(0, length + right)
       if (same < added) break
     }
     this.#lookup?.ran(predictions.length, ms, tokens.slice(length))
@@ -419,7 +344,7 @@ export class Scheduler {
   /** Most tokens of one request in a run, for all of which logits may be returned. */
   #mostTokens(withLogits: boolean): number {
     const {layers, vocabSize} = this.#decoder.spec
-    const scores = this.#cache.capacity * Math.max(...layers.map(({attention}) => attention.heads))
+    const scores = this.#slots.cache.capacity * Math.max(...layers.map(({attention}) => attention.heads))
     return Math.floor(maxIntermediate / Math.max(scores, withLogits ? vocabSize : 0))
   }
 
@@ -455,50 +380,24 @@ export class Scheduler {
   }
 
   #fail(job: Job, error: unknown): void {
-    if (this.#running.includes(job)) this.#leave(job)
+    if (this.#slots.jobs.includes(job)) this.#leave(job)
     job.listener.fail(error)
   }
 
   #leave(job: Job): void {
-    this.#savePrefix(this.#running.indexOf(job), job)
+    this.#slots.save(job)
     this.#free(job)
   }
 
-  /**
-   * Frees the slot of a job. The last decoding job moves to the gap, and prefilling jobs move up by one.
-   */
   #free(job: Job): void {
-    let gap = this.#running.indexOf(job)
-    const last = this.#running.findLastIndex((other) => !isPrefilling(other))
-    if (gap < last) {
-      this.#move(last, gap)
-      gap = last
-    }
-    for (; gap < this.#running.length - 1; gap++) this.#move(gap + 1, gap)
-    this.#running.pop()
-    this.#cache.pop()
+    this.#slots.free(job)
     job.adapter?.release()
     this.#count()
   }
 
-  #swap(a: number, b: number): void {
-    if (a === b) return
-    const [first, second] = [this.#running[a], this.#running[b]] as [Job, Job]
-    const state = this.#cache.save(a)
-    this.#move(b, a)
-    this.#cache.restore(b, state, state.length)
-    this.#running[a] = second
-    this.#running[b] = first
-  }
-
-  #move(from: number, to: number): void {
-    this.#cache.copy(from, to)
-    this.#running[to] = this.#running[from] as Job
-  }
-
   #count(): void {
     this.#counters.set('waiting', this.#waiting.length)
-    this.#counters.set('running', this.#running.length)
+    this.#counters.set('running', this.#slots.jobs.length)
   }
 }
 

@@ -1,0 +1,105 @@
+import {isPrefilling, type Job} from './job.js'
+import type {KvCache} from './kv-cache.js'
+import {commonLength, type PrefixCache, shortestPrefix} from './prefix-cache.js'
+
+/** Key of what the keys and values of a sequence depend on besides its tokens. */
+const keyOf = ({adapter}: Job) => adapter?.key ?? ''
+
+/** The running jobs by slot of the cache. Decoding ones are first, because a batched run needs contiguous slots. */
+export class Slots {
+  readonly cache: KvCache
+  readonly #prefixes: PrefixCache | undefined
+  readonly #jobs: Job[] = []
+
+  constructor(cache: KvCache, prefixes: PrefixCache | undefined) {
+    this.cache = cache
+    this.#prefixes = prefixes
+  }
+
+  get jobs(): readonly Job[] {
+    return this.#jobs
+  }
+
+  /** The jobs after their prefill, by slot. */
+  get decoding(): readonly Job[] {
+    return this.#jobs.filter((job) => !isPrefilling(job))
+  }
+
+  slotOf(job: Job): number {
+    return this.#jobs.indexOf(job)
+  }
+
+  /** Number of tokens of a job that are in the cache. The one after them is the next to compute. */
+  computed(job: Job): number {
+    return this.cache.length(this.slotOf(job))
+  }
+
+  /**
+   * Gives a job a slot, with the keys and values of the beginning of its prompt, if they are known from a finished or a
+   * running job.
+   * @returns number of tokens that need not be computed; at least two are, because the logits of the last one are needed,
+   * and a run of one token rounds differently
+   */
+  add(job: Job): number {
+    const {
+      generation: {tokens, scoresPrompt},
+      promptTokens,
+    } = job
+    const slot = this.cache.add()
+    const prefixes = scoresPrompt ? undefined : this.#prefixes
+    const most = promptTokens - 2
+    const key = keyOf(job)
+    const saved = prefixes?.find(tokens, key, most)
+    let running: {slot: number; length: number} | undefined
+    for (const [other, sibling] of prefixes === undefined ? [] : this.#jobs.entries()) {
+      if (keyOf(sibling) !== key) continue
+      const length = commonLength(sibling.generation.tokens, tokens, Math.min(most, this.cache.length(other)))
+      const longest = running?.length ?? saved?.length ?? 0
+      if (length >= Math.max(shortestPrefix, longest + 1)) running = {slot: other, length}
+    }
+    const {length} = running ?? saved ?? {length: 0}
+    if (running !== undefined) this.cache.copy(running.slot, slot, length)
+    else if (saved !== undefined) this.cache.restore(slot, saved.state, length)
+    this.#jobs.push(job)
+    return length
+  }
+
+  /** Moves a job whose prefill has ended to those that decode. */
+  endPrefill(job: Job): void {
+    const slot = this.slotOf(job)
+    const first = this.#jobs.findIndex((other) => other === job || isPrefilling(other))
+    if (slot === first) return
+    const state = this.cache.save(slot)
+    this.#move(first, slot)
+    this.cache.restore(first, state, state.length)
+    this.#jobs[first] = job
+  }
+
+  /** Saves the keys and values of a job that ends. */
+  save(job: Job): void {
+    const slot = this.slotOf(job)
+    const length = this.cache.length(slot)
+    const tokens = job.generation.tokens.slice(0, length)
+    const key = keyOf(job)
+    if (this.#prefixes?.wants(tokens, key, this.cache.bytesOf(length)))
+      this.#prefixes.add(tokens, key, this.cache.save(slot))
+  }
+
+  /** Frees the slot of a job. The last decoding job moves to the gap, and prefilling jobs move up by one. */
+  free(job: Job): void {
+    let gap = this.slotOf(job)
+    const last = this.#jobs.findLastIndex((other) => !isPrefilling(other))
+    if (gap < last) {
+      this.#move(last, gap)
+      gap = last
+    }
+    for (; gap < this.#jobs.length - 1; gap++) this.#move(gap + 1, gap)
+    this.#jobs.pop()
+    this.cache.pop()
+  }
+
+  #move(from: number, to: number): void {
+    this.cache.copy(from, to)
+    this.#jobs[to] = this.#jobs[from] as Job
+  }
+}
