@@ -1,21 +1,6 @@
 /** Requests to the server, with the token. */
 import {byId, setText} from '../../../pages/parts/elements.js'
-
-const stored = 'svc-speech-token'
-let token = tokenOfAddress() ?? sessionStorage.getItem(stored) ?? undefined
-addEventListener('hashchange', () => {
-  token = tokenOfAddress() ?? token
-})
-
-/** Takes the token out of the address bar, so that it is not in the history or in a copied address. */
-function tokenOfAddress() {
-  const text = /^#token=(.+)$/.exec(location.hash)?.[1]
-  if (text === undefined) return undefined
-  history.replaceState(null, '', location.pathname)
-  const found = decodeURIComponent(text)
-  sessionStorage.setItem(stored, found)
-  return found
-}
+import {authorization, currentKey, storeKey} from '../../../pages/parts/key.js'
 
 /** An error response, with the code, message and hint of the server. */
 export class ServerFault extends Error {
@@ -51,7 +36,7 @@ function exchange(path, body, signal, onProgress) {
     signal?.throwIfAborted()
     const request = new XMLHttpRequest()
     request.open(body === undefined ? 'GET' : 'POST', path)
-    if (token !== undefined) request.setRequestHeader('authorization', `Bearer ${token}`)
+    for (const [name, value] of Object.entries(authorization())) request.setRequestHeader(name, value)
     if (onProgress !== undefined) request.upload.onprogress = ({loaded, total}) => onProgress(loaded / total)
     request.onload = () => resolve({status: request.status, json: parse(request.responseText)})
     request.onerror = () => reject(new Unreachable())
@@ -78,7 +63,7 @@ export function openSocket(path) {
   try {
     return new WebSocket(location.origin.replace(/^http/, 'ws') + path, [
       'svc.speech',
-      ...(token === undefined ? [] : [`bearer.${token}`]),
+      ...(currentKey() === undefined ? [] : [`bearer.${currentKey()}`]),
     ])
   } catch {
     throw new Error('Browsers cannot send this token over WebSocket. Use a token of letters and digits.')
@@ -91,12 +76,11 @@ function askToken(signal) {
   asking ??= new Promise((resolve, reject) => {
     const dialog = byId('ask')
     const input = byId('token')
-    setText(byId('ask-fault'), token === undefined ? '' : 'The server rejected the token.')
+    setText(byId('ask-fault'), currentKey() === undefined ? '' : 'The server rejected the token.')
     input.value = ''
     dialog.querySelector('form').onsubmit = (event) => {
       event.preventDefault()
-      token = input.value.trim()
-      sessionStorage.setItem(stored, token)
+      storeKey(input.value.trim())
       resolve()
       dialog.close()
     }
