@@ -28,7 +28,9 @@ export class FairQueue<T extends {readonly client: RequestClient}> {
   #lastServed = 0
 
   get length(): number {
-    return this.items.length
+    let count = 0
+    for (const {waiting} of this.#accounts.values()) count += waiting.length
+    return count
   }
 
   get items(): T[] {

@@ -1,13 +1,10 @@
-import {createHash} from 'node:crypto'
-import {createReadStream} from 'node:fs'
 import {readdir, realpath, stat} from 'node:fs/promises'
 import {join, resolve} from 'node:path'
-import {pipeline} from 'node:stream/promises'
 import {SvcError} from '../errors/index.js'
 import {isFolder, isWithin} from '../files/index.js'
 import type {AdapterOptions, AdapterSource} from '../llm/index.js'
 import {logger} from '../log/index.js'
-import {type AdapterDirectory, openAdapter, requireFit} from '../weights/index.js'
+import {type AdapterDirectory, openAdapter, requireFit, sha256Of} from '../weights/index.js'
 import type {ServedModel} from './served-model.js'
 
 export interface CatalogOptions {
@@ -147,10 +144,8 @@ export class AdapterCatalog {
     if (!adapterName.test(name)) throw new SvcError('adapter_name_invalid', {adapter: name})
     const directory = await openAdapter(folder, this.#options.ignoreConfigKeys)
     const {size, mtimeMs} = await stat(directory.file)
-    const hash = createHash('sha256')
-    await pipeline(createReadStream(directory.file), hash)
     const source = {name, folder, key: directory.key, isPinned}
-    return {source, digest: hash.digest('hex'), bytes: size, modifiedAt: new Date(mtimeMs), directory}
+    return {source, digest: await sha256Of(directory.file), bytes: size, modifiedAt: new Date(mtimeMs), directory}
   }
 
   #requireFree(name: string): void {

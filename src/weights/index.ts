@@ -76,6 +76,7 @@ export {
   type TensorEntry,
 } from './safetensors.js'
 export {type TensorSource, writeSafetensors} from './safetensors-writer.js'
+export {sha256Of} from './sha256.js'
 export {commonFolder, hasShards, readShards, readTensorMap, type TensorMap} from './shards.js'
 export {
   readTensorFloat32,
