@@ -2,15 +2,9 @@
  * SQLite files: safe pragmas, schema migrations by named fragments, typed rows, backups, and maintenance. Also the identity of
  * the repository of a workspace. The driver is loaded when a file is first opened.
  */
-export {
-  type BackupFile,
-  backUp,
-  backUpDatabase,
-  type DatabaseKind,
-  pruneBackups,
-  replaceDatabase,
-  restoreDatabase,
-} from './backup.js'
+export {type BackupFile, backUpDatabase} from './backup.js'
+export {backUp, pruneBackups} from './database-copy.js'
+export type {DatabaseKind} from './database-kind.js'
 export {type Driver, loadDriver} from './driver.js'
 export {applyFragments, type Fragment, fragment} from './fragment.js'
 export {
@@ -27,6 +21,7 @@ export {
 } from './maintenance.js'
 export {continueIds, hasTable, lastAssigned, livesTable, raiseAssigned, startLife} from './numbering.js'
 export {repositoryId, repositoryRoot} from './repository.js'
+export {replaceDatabase, restoreDatabase} from './restore.js'
 export {
   type DatabaseOptions,
   openAlone,
