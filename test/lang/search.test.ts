@@ -482,7 +482,7 @@ describe('the vector extension', () => {
     const ask = 'SELECT vec_version()'
     const other = await connect(application.program, path, true)
     t.after(() => other.close())
-    const connections = [application.writer, other, await application.withReader((reader) => reader)]
+    const connections = [application.writer, other, await application.readers.use((reader) => reader)]
     return () => connections.map(({database}) => database.prepare(ask).pluck().get())
   }
 

@@ -14,6 +14,7 @@ import {defineFunctions} from './functions.js'
 import {Lock} from './lock.js'
 import {MutationQueue} from './mutation-queue.js'
 import {ReadCost} from './read-cost.js'
+import {Readers} from './readers.js'
 import {Err, Ok, toJson, type Value} from './value.js'
 import {loadVectors, needsVectors} from './vectors.js'
 
@@ -48,14 +49,13 @@ const operationTimeoutMs = 100
 const timeoutMs = 5000
 const firstRetryMs = 1
 const lastRetryMs = 20
-/** The time in which queries join a transaction, ms. */
-const snapshotMs = 1
 
 /** Runs the endpoints of a program on its database, each in the transaction that its kind requires. */
 export class Application {
   readonly program: Program
   readonly path: string
   readonly writer: Connection
+  readonly readers: Readers
   readonly topics: ReadonlyMap<string, readonly string[]>
   /** Called after each commit. */
   onCommit: () => void = () => undefined
@@ -64,20 +64,20 @@ export class Application {
   readonly #limits: Limits
   readonly #lock = new Lock()
   readonly #mutations: MutationQueue<Run, Reply>
-  readonly #readers: Connection[] = []
-  readonly #idle: Connection[] = []
   readonly #facts = new Map<FunctionType, Facts>()
   readonly #readCost: ReadCost
   readonly #fits: Fits
   /** The schema for which `fits` holds, as SQLite counts its changes. */
   #schema = 0
-  /** The connection in whose transaction the queries of this iteration of the event loop read, and its start. */
-  #snapshot: {reader: Connection; started: number} | undefined
 
   private constructor(program: Program, writer: Connection, {path, ports, limits, fits}: ApplicationOptions) {
     this.program = program
     this.path = path
     this.writer = writer
+    this.readers = new Readers({
+      open: () => connect(program, path, true),
+      check: (reader) => this.#checkSchema(reader),
+    })
     this.topics = topicsOf(program)
     this.#compiler = new Compiler(this.topics)
     this.#ports = {log: () => undefined, env: {}, ...ports}
@@ -146,46 +146,12 @@ export class Application {
 
   #callQuery(run: Run): Reply | Promise<Reply> {
     if (this.path === ':memory:') return this.#locked(() => this.#query(run, this.writer))
-    const reader = run.journal === undefined ? this.#openSnapshot(run.started) : undefined
-    return reader === undefined ? this.#read(run) : this.#run(run, reader)
-  }
-
-  /**
-   * Starts a transaction for the queries of this iteration of the event loop, since one for each would cost more than a
-   * small query. It ends before the reply to a later write, so a client reads what it has written. No query joins it
-   * later than `snapshotMs`, because other processes can have written since.
-   * @throws schema_changed
-   */
-  #openSnapshot(started: number): Connection | undefined {
-    if (this.#snapshot !== undefined) {
-      if (started - this.#snapshot.started <= snapshotMs) return this.#snapshot.reader
-      this.#endSnapshot()
-    }
-    const reader = this.#idle.at(-1)
-    if (reader === undefined) return undefined
-    reader.begin('deferred')
-    try {
-      this.#checkSchema(reader)
-    } catch (error) {
-      reader.rollback()
-      throw error
-    }
-    this.#idle.pop()
-    this.#snapshot = {reader, started}
-    setImmediate(() => this.#endSnapshot())
-    return reader
-  }
-
-  #endSnapshot(): void {
-    if (this.#snapshot === undefined) return
-    const {reader} = this.#snapshot
-    this.#snapshot = undefined
-    reader.rollback()
-    this.#idle.push(reader)
+    const reader = run.journal === undefined ? this.readers.snapshot(run.started) : undefined
+    return reader === undefined ? this.readers.use((free) => this.#query(run, free)) : this.#run(run, reader)
   }
 
   #committed(): void {
-    this.#endSnapshot()
+    this.readers.endSnapshot()
     this.onCommit()
   }
 
@@ -197,19 +163,8 @@ export class Application {
     }
   }
 
-  /** Passes a read-only connection to `use`, which owns it until it returns. */
-  async withReader<T>(use: (connection: Connection) => Promise<T> | T): Promise<T> {
-    if (this.path === ':memory:') return use(this.writer)
-    const reader = this.#idle.pop() ?? (await this.#openReader())
-    try {
-      return await use(reader)
-    } finally {
-      this.#idle.push(reader)
-    }
-  }
-
   close(): void {
-    for (const reader of this.#readers) reader.close()
+    this.readers.close()
     this.writer.close()
   }
 
@@ -229,27 +184,12 @@ export class Application {
     return facts
   }
 
-  async #openReader(): Promise<Connection> {
-    const reader = await connect(this.program, this.path, true)
-    this.#readers.push(reader)
-    return reader
-  }
-
   async #locked<T>(run: () => Promise<T>): Promise<T> {
     await this.#lock.acquire()
     try {
       return await run()
     } finally {
       this.#lock.release()
-    }
-  }
-
-  async #read(run: Run): Promise<Reply> {
-    const reader = this.#idle.pop() ?? (await this.#openReader())
-    try {
-      return await this.#query(run, reader)
-    } finally {
-      this.#idle.push(reader)
     }
   }
 
