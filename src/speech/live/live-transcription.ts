@@ -2,9 +2,9 @@ import type {SpeechRegion, VoiceActivityDetector, VoiceActivityState} from '../.
 import type {speechServerSettings, TableValues} from '../../config/index.js'
 import {type RecognitionOptions, type SpeechModel, sampleRate} from '../model/model.js'
 import type {FinishedText} from '../text/finish.js'
-import {advanced} from '../transcribe/advanced.js'
 import type {SpeechWarning} from '../transcribe/warning.js'
 import {WindowMemo} from '../transcribe/window-memo.js'
+import {Blocks} from './blocks.js'
 import {createDrafts, type Drafts} from './drafts.js'
 import {EventStream} from './event-stream.js'
 import {type StabilityRules, StableText} from './stable-text.js'
@@ -110,8 +110,6 @@ interface Current {
 
 /** Audio of a silence that is kept before the next utterance, samples. */
 const keptSilence = sampleRate
-/** Audio is processed up to multiples of this position, so that results do not depend on how it arrives, samples. */
-const blockSize = sampleRate / 20
 /** Silence after which a checkpoint is reported again, samples. */
 const checkpointEvery = 5 * sampleRate
 
@@ -125,10 +123,8 @@ export class LiveTranscription<F> implements AsyncIterable<LiveSignal<F>> {
   readonly #now: () => number
   /** Position up to which the detector had processed the audio at the start. */
   readonly #detectedTo: number
+  readonly #blocks: Blocks
   #current: Current
-  /** Samples that do not fill a block yet. */
-  #rest: Float32Array[] = []
-  #restLength = 0
   #checkpointAt: number
   /** Audio is processed in order. */
   #queue: Promise<void> = Promise.resolve()
@@ -149,6 +145,7 @@ export class LiveTranscription<F> implements AsyncIterable<LiveSignal<F>> {
     const {start, at} = options.from ?? {start: 0, at: 0}
     this.#detectedTo = at
     this.#checkpointAt = at
+    this.#blocks = new Blocks(start)
     this.#current = this.#begin(start)
   }
 
@@ -164,14 +161,14 @@ export class LiveTranscription<F> implements AsyncIterable<LiveSignal<F>> {
   /** Adds samples, mono at 16 kHz. */
   push(samples: Float32Array): void {
     this.#enqueue(async () => {
-      for (const block of this.#blocks(samples)) await this.#take(block)
+      for (const block of this.#blocks.add(samples)) await this.#take(block)
     }).catch((error: unknown) => this.#signals.push({type: 'failed', error}))
   }
 
   /** Ends the utterance after the audio so far, and starts the next one. */
   async commit(): Promise<void> {
     await this.#enqueue(async () => {
-      await this.#takeRest()
+      for (const rest of this.#blocks.takeRest()) await this.#take(rest)
       this.#finish('commit')
     })
   }
@@ -179,7 +176,7 @@ export class LiveTranscription<F> implements AsyncIterable<LiveSignal<F>> {
   /** Drops the audio of the current utterance, and starts the next one. */
   async clear(): Promise<void> {
     await this.#enqueue(async () => {
-      await this.#takeRest()
+      for (const rest of this.#blocks.takeRest()) await this.#take(rest)
       const {end} = this.#current.audio
       this.#end(this.#current)
       this.#current = this.#begin(end)
@@ -247,31 +244,6 @@ export class LiveTranscription<F> implements AsyncIterable<LiveSignal<F>> {
       ended: new AbortController(),
       advance: undefined,
     }
-  }
-
-  /** Cuts audio at the ends of blocks; what remains waits for more. */
-  *#blocks(samples: Float32Array): Generator<Float32Array, void, undefined> {
-    let from = 0
-    for (;;) {
-      const position = this.#current.audio.end + this.#restLength
-      const to = from + blockSize - (position % blockSize)
-      if (to > samples.length) break
-      const block = joined([...this.#rest, samples.subarray(from, to)], this.#restLength + to - from)
-      this.#rest = []
-      this.#restLength = 0
-      yield block
-      from = advanced(from, to)
-    }
-    if (from === samples.length) return
-    this.#rest.push(samples.subarray(from))
-    this.#restLength += samples.length - from
-  }
-
-  async #takeRest(): Promise<void> {
-    const rest = joined(this.#rest, this.#restLength)
-    this.#rest = []
-    this.#restLength = 0
-    if (rest.length > 0) await this.#take(rest)
   }
 
   async #take(samples: Float32Array): Promise<void> {
@@ -406,16 +378,4 @@ export class LiveTranscription<F> implements AsyncIterable<LiveSignal<F>> {
       .transcribe(audio.from(audio.start), this.#hint, memo, this.#context(stop.signal))
       .catch(() => undefined)
   }
-}
-
-function joined(pieces: readonly Float32Array[], length: number): Float32Array {
-  const [first] = pieces
-  if (pieces.length === 1 && first !== undefined) return first
-  const all = new Float32Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    all.set(piece, at)
-    at += piece.length
-  }
-  return all
 }
