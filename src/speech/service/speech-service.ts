@@ -4,7 +4,6 @@ import type {speechSessionSettings, TableValues} from '../../config/index.js'
 import type {TranscribeV1} from '../../contracts/index.js'
 import type {SvcError} from '../../errors/index.js'
 import {containedPath} from '../../files/index.js'
-import {ModelHolder, type ModelSource} from '../engine/model-holder.js'
 import type {LiveSettings} from '../live/live-transcription.js'
 import {sampleRate} from '../model/model.js'
 import {LiveSession, type LiveSessionRequest} from '../session/live-session.js'
@@ -18,19 +17,15 @@ import {isTextFile} from '../transcriber/text-file.js'
 import {Transcriber} from '../transcriber/transcriber.js'
 import {type PayloadOptions, transcribePayload} from './payload.js'
 import {RequestQueue} from './queue.js'
+import {type ModelChoice, SharedModel} from './shared-model.js'
 
 /** The settings of one call. */
-export interface SpeechCallSettings {
-  /** Identifies the model and how it runs; a different value opens another model. */
-  modelKey: string
-  source: ModelSource
+export interface SpeechCallSettings extends ModelChoice {
   transcriber: Omit<TranscriberOptions, 'model'>
   /** The settings of sessions. */
   session: TableValues<typeof speechSessionSettings>
   /** The settings of live audio. */
   live: LiveSettings
-  /** Time after which an unused model is unloaded, ms; negative: never. */
-  keepAliveMs: number
   /** File that receives partial results. */
   partial: {path: string; chunkSec: number} | undefined
   /** The settings as diagnostic output. */
@@ -91,13 +86,6 @@ export interface HeardRecording {
   signal: AbortSignal
 }
 
-interface LoadedModel {
-  key: string
-  holder: ModelHolder
-  users: number
-  idle: NodeJS.Timeout | undefined
-}
-
 /** Silence that ends an utterance of a recording, ms. */
 const endpointMs = 400
 
@@ -108,7 +96,7 @@ const endpointMs = 400
 export class SpeechService {
   readonly queue = new RequestQueue()
   readonly #options: SpeechServiceOptions
-  #model: LoadedModel | undefined
+  readonly #model = new SharedModel()
   readonly #closing = new AbortController()
 
   constructor(options: SpeechServiceOptions) {
@@ -122,7 +110,7 @@ export class SpeechService {
 
   /** True if the model is loaded or being loaded. */
   get isLoaded(): boolean {
-    return this.#model?.holder.isStarted ?? false
+    return this.#model.isLoaded
   }
 
   /**
@@ -266,7 +254,7 @@ export class SpeechService {
   ): Promise<{session: LiveSession; close(): Promise<void>}> {
     this.queue.refuseIfFull()
     const settings = await this.#options.settings(request)
-    const model = this.#acquire(settings)
+    const model = this.#model.acquire(settings)
     try {
       const {heartbeat_ms: heartbeatMs = settings.session.heartbeatMs, language_hint: hint} = request
       const session = await LiveSession.start({
@@ -282,11 +270,11 @@ export class SpeechService {
         session,
         close: async () => {
           await session.close()
-          this.#release(model, settings.keepAliveMs)
+          model.release()
         },
       }
     } catch (error) {
-      this.#release(model, settings.keepAliveMs)
+      model.release()
       throw error
     }
   }
@@ -298,12 +286,12 @@ export class SpeechService {
    */
   async load(signal: AbortSignal, language?: string): Promise<void> {
     const settings = await this.#options.settings({})
-    const model = this.#acquire(settings)
+    const model = this.#model.acquire(settings)
     try {
       const {engine} = await model.holder.open(signal)
       requireLanguage(language, engine.description, {isStrict: true})
     } finally {
-      this.#release(model, settings.keepAliveMs)
+      model.release()
     }
   }
 
@@ -311,8 +299,7 @@ export class SpeechService {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.queue.settled()
-    clearTimeout(this.#model?.idle)
-    await this.#model?.holder.close()
+    await this.#model.close()
   }
 
   async #use<T>(
@@ -320,41 +307,13 @@ export class SpeechService {
     work: (settings: SpeechCallSettings, transcriber: Transcriber) => Promise<T>,
   ): Promise<T> {
     const settings = await this.#options.settings(choice)
-    const model = this.#acquire(settings)
+    const model = this.#model.acquire(settings)
     try {
       return await work(settings, new Transcriber({...settings.transcriber, model: model.holder}))
     } finally {
-      this.#release(model, settings.keepAliveMs)
+      model.release()
     }
   }
-
-  #acquire({modelKey: key, source}: SpeechCallSettings): LoadedModel {
-    if (this.#model?.key !== key) {
-      const previous = this.#model
-      this.#model = {key, holder: new ModelHolder(source), users: 0, idle: undefined}
-      if (previous?.users === 0) void unload(previous)
-    }
-    const model = this.#model as LoadedModel
-    clearTimeout(model.idle)
-    model.users++
-    return model
-  }
-
-  #release(model: LoadedModel, keepAliveMs: number): void {
-    model.users--
-    if (model.users > 0) return
-    if (model !== this.#model) void unload(model)
-    else if (keepAliveMs >= 0)
-      model.idle = setTimeout(() => {
-        if (this.#model === model) this.#model = undefined
-        void unload(model)
-      }, keepAliveMs).unref()
-  }
-}
-
-function unload({idle, holder}: LoadedModel): Promise<void> {
-  clearTimeout(idle)
-  return holder.close()
 }
 
 const requestedLimits = (request: SessionRequest): SessionLimits => ({
