@@ -1,7 +1,7 @@
 import {budget, TemplateError} from './budget.js'
 import {Callable, type Named, typeName, Undefined, type Value} from './values.js'
 
-type Argument = Value | undefined
+export type Argument = Value | undefined
 
 /** A function of the template language: the names of its parameters, and what it does with their values. */
 export interface Definition<Receiver extends readonly unknown[]> {

@@ -1,17 +1,16 @@
 import {budget, TemplateError} from './budget.js'
-import {type Definition, define, requireInteger, requireText} from './definition.js'
-import {fixed} from './format.js'
+import {compare, isEqual} from './comparison.js'
+import {type Argument, type Definition, define, requireInteger, requireText} from './definition.js'
 import {toJson} from './json.js'
 import {centred, itemOf, joinedTexts, optionalText, ownAttribute, replaced} from './methods.js'
-import {arithmetic, integer, negated} from './operators.js'
+import {fileSize, parseFloating, round, toInteger} from './number-filters.js'
+import {arithmetic, negated} from './operators.js'
 import {capitalized, splitLines, splitWords, strip, textLength} from './text.js'
 import {
-  compare,
   Dict,
   Float,
   Generator,
   Group,
-  isEqual,
   isIterable,
   isTrue,
   iterate,
@@ -20,7 +19,6 @@ import {
   none,
   numberOf,
   Range,
-  repr,
   Tuple,
   textOf,
   toTuple,
@@ -30,7 +28,6 @@ import {
 } from './values.js'
 
 type Filter = Definition<readonly [Value]>
-type Argument = Value | undefined
 
 const text = (run: (text: string) => Value): Filter => define('', (value: Value) => run(textOf(value)))
 
@@ -82,49 +79,6 @@ const extreme = (sign: 1 | -1): Filter =>
     return best ?? new Undefined('No aggregated item, sequence was empty.')
   })
 
-function toInteger(value: Value, fallback: Argument, base: Argument): Value {
-  if (value instanceof Undefined) value.fail()
-  if (value instanceof Float && Number.isFinite(value.value)) return integer(Math.trunc(value.value))
-  if (typeof value === 'number' || typeof value === 'boolean') return Number(value)
-  if (typeof value !== 'string') return fallback ?? 0
-  const number = parseInteger(value, requireInteger(base, 10)) ?? Math.trunc(parseFloating(value) ?? Number.NaN)
-  return Number.isFinite(number) ? integer(number) : (fallback ?? 0)
-}
-
-function parseInteger(value: string, base: number): number | undefined {
-  const digits = strip(value, undefined, 'both').toLowerCase()
-  const [, sign, prefix, rest = ''] = /^([-+]?)(0[box])?([\da-z]+(?:_[\da-z]+)*)$/.exec(digits) ?? []
-  const bases: Readonly<Record<string, number>> = {'0b': 2, '0o': 8, '0x': 16}
-  const ownBase = prefix === undefined ? undefined : bases[prefix]
-  if (ownBase !== undefined && base !== ownBase && base !== 0) return undefined
-  const radix = base === 0 ? (ownBase ?? 10) : base
-  const plain = rest.replaceAll('_', '')
-  if (plain === '' || ![...plain].every((digit) => Number.parseInt(digit, 36) < radix)) return undefined
-  return (sign === '-' ? -1 : 1) * Number.parseInt(plain, radix)
-}
-
-function parseFloating(value: string): number | undefined {
-  const digits = strip(value, undefined, 'both').toLowerCase()
-  if (/^[-+]?inf(inity)?$/.test(digits)) return digits.startsWith('-') ? -Infinity : Infinity
-  if (digits === 'nan') return Number.NaN
-  return decimal.test(digits) ? Number(digits.replaceAll('_', '')) : undefined
-}
-const decimal = /^[-+]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:e[-+]?\d+(?:_\d+)*)?$/
-
-function round(value: Value, precision: Argument, method: Argument): Value {
-  const how = method ?? 'common'
-  if (how !== 'common' && how !== 'ceil' && how !== 'floor')
-    throw new TemplateError('method must be common, ceil or floor')
-  const number = numberOf(value)
-  if (value instanceof Undefined) value.fail()
-  if (number === undefined) throw new TemplateError(`type ${typeName(value)} doesn't define __round__ method`)
-  const places = requireInteger(precision, 0)
-  const scale = 10 ** places
-  if (how !== 'common') return new Float(Math[how](number * scale) / scale)
-  const rounded = places < 0 ? Number(fixed(number * scale, 0)) / scale : Number(fixed(number, places))
-  return value instanceof Float ? new Float(rounded) : integer(rounded)
-}
-
 function truncate(value: string, length: number, killWords: boolean, end: string): string {
   const cut = Array.from(value)
     .slice(0, length - textLength(end))
@@ -145,22 +99,6 @@ function indent(value: string, width: Argument, first: Argument, blank: Argument
   const lines = splitLines(`${value}\n`)
   const indented = lines.map((line, i) => (i > 0 && (line !== '' || isTrue(blank ?? false)) ? unit + line : line))
   return joinedTexts([...(isTrue(first ?? false) ? [unit] : []), joinedTexts(indented, '\n')], '')
-}
-
-function fileSize(value: Value, binary: Argument): string {
-  const bytes = typeof value === 'string' ? (parseFloating(value) ?? Number.NaN) : (numberOf(value) ?? Number.NaN)
-  if (Number.isNaN(bytes)) throw new TemplateError(`could not convert to float: ${repr(value)}`)
-  const isBinary = isTrue(binary ?? false)
-  const base = isBinary ? 1024 : 1000
-  if (bytes === 1) return '1 Byte'
-  if (bytes < base) return `${Math.trunc(bytes)} Bytes`
-  const prefixes = [...'kMGTPEZY'].map((letter) => (isBinary ? `${letter.toUpperCase()}iB` : `${letter}B`))
-  const at = Math.min(
-    prefixes.length - 1,
-    prefixes.findIndex((_, i) => bytes < base ** (i + 2)),
-  )
-  const found = at === -1 ? prefixes.length - 1 : at
-  return `${fixed((base * bytes) / base ** (found + 2), 1)} ${prefixes[found]}`
 }
 
 /** Python's `urllib.parse.quote`. */

@@ -1,5 +1,6 @@
 import {TemplateError} from './budget.js'
-import {Callable, Generator, isEqual, iterate, PyObject, Undefined, type Value} from './values.js'
+import {isEqual} from './comparison.js'
+import {Callable, Generator, iterate, PyObject, Undefined, type Value} from './values.js'
 
 /** The variable `loop` of a `for` statement. */
 export class Loop extends PyObject {

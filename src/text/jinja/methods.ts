@@ -1,5 +1,6 @@
 import {budget, TemplateError} from './budget.js'
-import {bindMethod, type Definition, define, requireInteger, requireText} from './definition.js'
+import {isEqual} from './comparison.js'
+import {type Argument, bindMethod, type Definition, define, requireInteger, requireText} from './definition.js'
 import {formatFields, pad} from './format.js'
 import {
   capitalized,
@@ -21,7 +22,6 @@ import {
   Dict,
   describe,
   Group,
-  isEqual,
   isTrue,
   iterate,
   missingAttribute,
@@ -38,7 +38,6 @@ import {
 } from './values.js'
 
 type Method<T> = Definition<readonly [T]>
-type Argument = Value | undefined
 
 export const optionalText = (value: Argument, what: string): string | undefined =>
   value === undefined || value === none ? undefined : requireText(value, what)

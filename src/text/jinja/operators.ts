@@ -1,6 +1,7 @@
 import {budget, TemplateError} from './budget.js'
+import {compare, contains, isEqual} from './comparison.js'
 import {percentFormat} from './format.js'
-import {compare, contains, Float, isEqual, numberOf, Tuple, toTuple, typeName, Undefined, type Value} from './values.js'
+import {Float, numberOf, Tuple, toTuple, typeName, Undefined, type Value} from './values.js'
 
 export type Arithmetic = '+' | '-' | '*' | '/' | '//' | '%' | '**'
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in'

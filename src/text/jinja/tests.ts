@@ -1,19 +1,8 @@
+import {isEqual} from './comparison.js'
 import {type Definition, define} from './definition.js'
 import {arithmetic, type Comparison, holds} from './operators.js'
 import {isLowerText, isUpperText} from './text.js'
-import {
-  Callable,
-  Dict,
-  Float,
-  isEqual,
-  isIterable,
-  none,
-  numberOf,
-  Range,
-  textOf,
-  Undefined,
-  type Value,
-} from './values.js'
+import {Callable, Dict, Float, isIterable, none, numberOf, Range, textOf, Undefined, type Value} from './values.js'
 
 type Test = Definition<readonly [Value]>
 
