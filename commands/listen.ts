@@ -2,19 +2,23 @@ import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
   askTerminal,
-  clarifyRoute,
+  type Conversation,
   errorOf,
   formatRoute,
   inGroup,
   LiveLine,
   liveLimitFlags,
   noticeOf,
+  noticeOfSession,
   OrchCommand,
+  openConversation,
+  openLiveAudio,
   overwriteFlag,
   routeFlags,
   sessionLimitsOf,
   speechFlags,
   UtteranceFile,
+  unpolished,
 } from '../src/cli/index.js'
 import {
   ideSettings,
@@ -29,27 +33,17 @@ import {checkOutputs} from '../src/files/index.js'
 import type {OperationBase, OperationContext} from '../src/operations/index.js'
 import {pause} from '../src/process/index.js'
 import type {
-  AudioStream,
   FinishedUtterance,
   LiveEvent,
   LiveSession,
   RemoteSession,
-  SessionEvent,
   SessionLimits,
   Transcriber,
 } from '../src/speech/index.js'
-import type {PairsFile, Polished, RouteResult, TranscriptUse, Unpolished} from '../src/voice/index.js'
+import type {PairsFile, Polished, RouteResult, TranscriptUse} from '../src/voice/index.js'
 
 /** Silence after which an utterance ends, ms. */
 const endpointMs = 400
-/** A microphone is reported as muted when it delivers zeros only for this time, samples. */
-const mutedAfter = 3 * 16_000
-
-/** Uses the text of a session. */
-interface Conversation {
-  polish(transcript: Unpolished): Promise<Polished>
-  route(sessionId: string, polished: Pick<Polished, 'text' | 'confidence'>): Promise<RouteResult>
-}
 
 export default class Listen extends OrchCommand<typeof Listen> {
   static override summary = 'Transcribe live speech from a microphone, pipe or file.'
@@ -207,9 +201,7 @@ current utterance and prints it.`
 
   /** Prepares the use of texts. The workspace is opened when an operation is called. */
   async #openConversation(): Promise<Conversation> {
-    const {noEditor, polishTranscript, Router, readEditorContext, routeTranscript, spokenPorts, transcriptUse} =
-      await import('../src/voice/index.js')
-    const {typedDecision} = await import('../src/contracts/index.js')
+    const {noEditor, readEditorContext, transcriptUse} = await import('../src/voice/index.js')
     const {route: mode, 'confirm-route': confirms, polish, 'emit-asr-refine': pairs} = this.flags
     const defaults = transcriptUse(this.settings(speechSessionSettings))
     const use: TranscriptUse = {
@@ -219,24 +211,13 @@ current utterance and prints it.`
       polish: {...defaults.polish, enabled: polish ?? defaults.polish.enabled},
       pairs: pairs === undefined ? undefined : await this.#pairsFile(resolve(pairs)),
     }
-    const ask = (question: string) => askTerminal(question, this.signal)
-    const ports = {
-      ...spokenPorts(
-        () => this.#operationContext(),
-        async (question) => !confirms || typedDecision(await ask(`${question} [y/N] `)) === true,
-      ),
-      router: new Router(),
+    return openConversation({
+      use,
+      confirms,
+      ask: (question) => askTerminal(question, this.signal),
+      operations: () => this.#operationContext(),
       resolveModel: this.resolveModel,
-    }
-    // After an interruption, the last utterance is still used.
-    const {signal} = new AbortController()
-    return {
-      polish: (transcript) => polishTranscript(transcript, use, this.resolveModel, signal),
-      route: async (sessionId, polished) => {
-        const routed = await routeTranscript(sessionId, polished, use, ports, signal)
-        return {...routed, route: await clarifyRoute(routed.route, ask)}
-      },
-    }
+    })
   }
 
   async #pairsFile(path: string): Promise<PairsFile> {
@@ -364,19 +345,11 @@ current utterance and prints it.`
     const isFile = !isMicrophone && this.args.source !== '-'
     const started = performance.now()
     let samples = 0
-    let isSilent = isMicrophone
     try {
       for await (const piece of await this.#audio(stop)) {
         session.push(piece)
         line.level(piece)
         samples += piece.length
-        if (isSilent) isSilent = piece.every((sample) => sample === 0)
-        if (isSilent && samples >= mutedAfter) {
-          isSilent = false
-          this.output.notice(
-            'warning: The microphone delivers only silence. Unmute it, or select another one with --microphone.',
-          )
-        }
         if (isFile && this.flags.realtime) await pause(started + samples / 16 - performance.now(), stop)
         else if (isFile || (!isMicrophone && this.flags.server !== undefined)) {
           await session.settle()
@@ -389,8 +362,7 @@ current utterance and prints it.`
     }
   }
 
-  async #audio(signal: AbortSignal): Promise<AudioStream> {
-    const {openAudio, recordMicrophone} = await import('../src/audio/index.js')
+  async #audio(signal: AbortSignal): Promise<AsyncIterable<Float32Array>> {
     const {source} = this.args
     const {channels} = this.settings(speechAudioSettings)
     if ((this.flags as {channels?: unknown}).channels === 'split')
@@ -398,18 +370,13 @@ current utterance and prints it.`
         reason:
           'Live audio is read as one channel. To split the channels of a recording, run `svc transcribe RECORDING --channels split`.',
       })
-    const options = {
-      sampleRate: 16_000,
-      channel: typeof channels === 'number' && source !== 'mic' ? channels : undefined,
+    if (source === 'mic' && process.stderr.isTTY) this.output.notice('Listening. Press Ctrl-C to stop.')
+    return openLiveAudio(source, {
+      channel: typeof channels === 'number' ? channels : undefined,
+      microphone: this.flags.microphone,
       signal,
-      live: true,
-      onWarning: ({message}: {message: string}) => this.output.notice(`warning: ${message}`),
-    }
-    if (source === '-') return openAudio({name: 'standard input', stream: process.stdin}, options)
-    if (source !== 'mic') return openAudio({path: resolve(source)}, options)
-    if (process.stderr.isTTY) this.output.notice('Listening. Press Ctrl-C to stop.')
-    const raw = {encoding: 's16le', sampleRate: 16_000, channels: 1} as const
-    return openAudio({name: 'the microphone', stream: recordMicrophone(this.flags.microphone, signal), raw}, options)
+      notice: (text) => this.output.notice(text),
+    })
   }
 
   async #openOutput(): Promise<UtteranceFile | undefined> {
@@ -421,26 +388,5 @@ current utterance and prints it.`
       throw new SvcError('usage', {reason: `The extension of ${output} must be .txt, .srt, .vtt or .jsonl.`})
     await checkOutputs([output], {overwrite, inputs: this.#inputs})
     return UtteranceFile.open(resolve(output), overwrite, createFormat(format))
-  }
-}
-
-const unpolished = ({event, file}: FinishedUtterance): Unpolished => ({
-  rawText: event.raw_text,
-  refinedText: event.refined_text,
-  confidence: event.confidence,
-  trace: file?.finished.trace ?? [],
-})
-
-/** The notice of an event that is not for clients. */
-function noticeOfSession(event: SessionEvent): string | undefined {
-  switch (event.type) {
-    case 'warning':
-      return `warning: ${event.warning.message}`
-    case 'gap':
-      return `warning: The audio from ${event.fromSec.toFixed(1)} s to ${event.toSec.toFixed(1)} s was lost with the connection.`
-    case 'connection':
-      return event.isConnected ? 'Connected again.' : 'warning: The connection was lost; trying again.'
-    default:
-      return undefined
   }
 }

@@ -2,47 +2,47 @@ import {randomUUID} from 'node:crypto'
 import {existsSync} from 'node:fs'
 import {rm} from 'node:fs/promises'
 import {availableParallelism} from 'node:os'
-import {basename, relative, resolve} from 'node:path'
+import {basename, resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {
   audioTrackFlag,
-  formatTable,
   inGroup,
-  OutputTurn,
   overwriteFlag,
   positionFlag,
+  rawAudioFlags,
+  rawAudioOf,
   recordingInput,
   recordingLimitFlags,
   refuseForeign,
   SpeechCommand,
   sessionLimitsOf,
+  skippedNotices,
   speechFlags,
   stopped,
   subtitleFlags,
   subtitleShapeOf,
+  subtitleWords,
+  type TranscriptDestination,
+  type Transcription,
+  TranscriptionJob,
   trackOptions,
+  transcriptDestination,
+  transcriptFormatFlag,
+  transcriptionFigures,
+  transcriptTitles,
   withProgress,
 } from '../src/cli/index.js'
 import {speechSessionSettings} from '../src/config/index.js'
 import type {DetectLanguageV1, TranscribeV1} from '../src/contracts/index.js'
-import {asCliError, asText, counted, Exit, SvcError} from '../src/errors/index.js'
-import {checkOutputs, isFolder, type OutputRule, writeOutput} from '../src/files/index.js'
+import {asCliError, asText, Exit, SvcError} from '../src/errors/index.js'
+import {writeOutput} from '../src/files/index.js'
 import type {
   AudioInput,
-  ListedRecording,
   TranscribedFile,
   TranscribeHandlers,
   Transcriber,
   TranscriptFormatName,
 } from '../src/speech/index.js'
-
-/** Where transcripts are written, and in which formats. */
-interface Destination {
-  formats: readonly TranscriptFormatName[]
-  /** Output files per recording, one per format; empty if transcripts go to standard output. */
-  files: ReadonlyMap<string, readonly string[]>
-  rule: OutputRule
-}
 
 /** Number of recordings from which short ones are transcribed together: a second model takes time to start. */
 const fewestTogether = 4
@@ -50,65 +50,11 @@ const fewestTogether = 4
 /** Number of recordings that are transcribed at the same time or wait for their output: one more than models work. */
 const maxStarted = Math.min(availableParallelism(), 4) + 1
 
-/** A recording whose transcription can begin before the output of earlier ones has ended. */
-class Job {
-  readonly turn = new OutputTurn()
-  /** What shows its progress and prints its segments when its turn has come. */
-  handlers: Pick<TranscribeHandlers, 'onStart' | 'onProgress' | 'onSegment'> = {}
-  /** Outputs that exist and are kept, once that was checked. */
-  kept: ReadonlySet<string> | undefined
-  #result: Promise<TranscribedWithin> | undefined
-
-  /** @param paths output files, one per format */
-  constructor(
-    readonly recording: string,
-    readonly paths: readonly string[],
-  ) {}
-
-  /** The transcription, if it has begun. */
-  get result(): Promise<TranscribedWithin> | undefined {
-    return this.#result
-  }
-
-  /** Begins on the first call. */
-  begin(transcribe: (job: Job) => Promise<TranscribedWithin>): Promise<TranscribedWithin> {
-    if (this.#result === undefined) {
-      this.#result = transcribe(this)
-      // A failure is reported when the turn of the recording comes.
-      this.#result.catch(() => undefined)
-    }
-    return this.#result
-  }
-}
-
-type TranscribedWithin = Awaited<ReturnType<typeof import('../src/speech/index.js')['transcribeWithin']>>
-
-/** Starts the text of each recording, as head and tail do for several files. */
-const titles = () => {
-  let separator = ''
-  return (recording: string) => {
-    const title = `${separator}==> ${recording === '-' ? 'standard input' : recording} <==\n`
-    separator = '\n'
-    return title
-  }
-}
-
 /** True for a warning about damaged audio. */
 const isDamage = ({code}: {code: string}): boolean => code.startsWith('audio_')
 
-/** Number of skipped files that are named. */
-const mostNamed = 3
-
-function skippedNotice(folder: string, files: readonly string[], kind: string): string {
-  const names = files.slice(0, mostNamed).map((file) => relative(folder, file))
-  const list = [...names, ...(files.length > mostNamed ? ['…'] : [])].join(', ')
-  return `Skipped ${counted(files.length, 'file')} ${kind} in ${folder}: ${list}`
-}
-
 /** Formats in which several transcripts can share one output. */
 const joinable = new Set(['text', 'json', 'verbose_json', 'ndjson'])
-
-const subtitleFormats = new Set<string>(['srt', 'vtt'])
 
 export default class Transcribe extends SpeechCommand<typeof Transcribe> {
   static override summary = 'Transcribe audio files to text.'
@@ -155,13 +101,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
         aliases: ['output-dir'],
       }),
       overwrite: overwriteFlag,
-      format: Flags.custom<TranscriptFormatName | 'all'>({
-        char: 'f',
-        description:
-          'Output formats, separated by commas; all is every format, with verbose_json as .json. (default: text, or the format of the --output file)',
-        options: ['text', 'txt', 'json', 'verbose_json', 'srt', 'vtt', 'lrc', 'tsv', 'csv', 'ndjson', 'all'],
-        parse: async (name) => (name === 'txt' ? 'text' : name) as TranscriptFormatName | 'all',
-      })({multiple: true, multipleNonGreedy: true, delimiter: ','}),
+      format: transcriptFormatFlag,
       resume: Flags.boolean({
         description:
           'Continue an interrupted run: skip existing output files, and use the finished parts of recordings.',
@@ -192,24 +132,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
         description: 'Start of the part to transcribe; times stay those of the recording. (default: 0)',
       }),
       duration: positionFlag({description: 'Length of the part to transcribe. (default: up to the end)'}),
-      'raw-encoding': Flags.option({
-        description: 'Sample encoding of raw recordings (PCM without a header).',
-        options: ['u8', 's16le', 's24le', 's32le', 'f32le', 'f64le'] as const,
-      })(),
-      'raw-rate': Flags.integer({
-        description: 'Sample rate of raw recordings in Hz.',
-        default: 16_000,
-        min: 1000,
-        max: 768_000,
-        helpValue: 'HZ',
-      }),
-      'raw-channels': Flags.integer({
-        description: 'Number of channels of raw recordings.',
-        default: 1,
-        min: 1,
-        max: 64,
-        helpValue: 'N',
-      }),
+      ...rawAudioFlags,
     }),
     ...recordingLimitFlags,
   }
@@ -232,29 +155,28 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const {listRecordings} = await import('../src/speech/index.js')
     const listed = await listRecordings(this.argumentList, {
       recursive: this.flags.recursive === true,
-      onSkipped: ({folder, withoutAudio, unreadable}) => {
-        if (withoutAudio.length > 0) this.output.notice(skippedNotice(folder, withoutAudio, 'without audio'))
-        if (unreadable.length > 0) this.output.notice(skippedNotice(folder, unreadable, 'that cannot be read'))
+      onSkipped: (skipped) => {
+        for (const notice of skippedNotices(skipped)) this.output.notice(notice)
       },
     })
     const recordings = listed.map(({path}) => path)
     await this.checkPartialFile(recordings)
-    const destination = await this.#destination(listed)
+    const destination = await transcriptDestination(listed, this.flags)
     const several = recordings.length > 1
     const {formats, files} = destination
     const isJoinable =
       formats.length === 1 && (!several || this.output.json || formats.every((name) => joinable.has(name)))
     if (files.size === 0 && !isJoinable) throw new SvcError('output_dir_needed', {formats})
-    const title = several && files.size === 0 && formats[0] === 'text' ? titles() : () => ''
+    const title = several && files.size === 0 && formats[0] === 'text' ? transcriptTitles() : () => ''
     // The keys of `files` are unique: a recording given twice is written once.
     const unique = files.size > 0 ? [...files.keys()] : recordings
     const together = unique.length >= fewestTogether && this.#canRunTogether
-    const words = this.#words(destination)
+    const words = subtitleWords(this.flags, formats)
     const transcriber = await this.createTranscriber({refine: this.flags.refine, words, together})
     const stop = new AbortController()
     const signal = AbortSignal.any([this.signal, stop.signal])
-    const jobs = unique.map((recording) => new Job(recording, files.get(recording) ?? []))
-    const begin = (job: Job) => job.begin(() => this.#read(transcriber, job, signal))
+    const jobs = unique.map((recording) => new TranscriptionJob(recording, files.get(recording) ?? []))
+    const begin = (job: TranscriptionJob) => job.begin(() => this.#read(transcriber, job, signal))
     let failed = false
     try {
       for (const [i, job] of jobs.entries())
@@ -282,49 +204,6 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     }
     if (this.#isUnreliable) await this.offerBetterModel()
     if (failed) this.exit(Exit.failed)
-  }
-
-  /** Subtitles are split at word timestamps. @throws usage if flags of subtitles do not apply to the format */
-  #words({formats}: Destination): 'preferred' | 'required' | undefined {
-    const flag = Object.keys(subtitleFlags()).find((name) => name in this.flags)
-    if (flag === undefined) return undefined
-    if (!formats.some((name) => subtitleFormats.has(name)))
-      throw new SvcError('usage', {reason: `--${flag} applies to srt and vtt, but the format is ${formats}.`})
-    return this.flags['highlight-words'] === true ? 'required' : 'preferred'
-  }
-
-  /** @throws output_exists, output_is_input, output_extension_unknown, usage */
-  async #destination(recordings: readonly ListedRecording[]): Promise<Destination> {
-    const {output, overwrite = false} = this.flags
-    const {createFormat, formatOfFile, hasForeignExtension, outputPaths, transcriptFormats} = await import(
-      '../src/speech/index.js'
-    )
-    const rule = {overwrite, inputs: recordings.map(({path}) => path)}
-    const every = transcriptFormats.filter((name) => name !== 'json')
-    const requested = [...new Set(this.flags.format?.flatMap((name) => (name === 'all' ? every : [name])))]
-    if (output === undefined || output === '-')
-      return {formats: requested.length > 0 ? requested : ['text'], files: new Map(), rule}
-    const named = recordings.length === 1 && !(await isFolder(output)) ? formatOfFile(output) : undefined
-    if (named === undefined && hasForeignExtension(output) && !(await isFolder(output))) {
-      const extensions = [...new Set(transcriptFormats.map((name) => createFormat(name).extension))].join(', ')
-      throw new SvcError('output_extension_unknown', {path: output, extensions})
-    }
-    const formats = requested.length > 0 ? requested : [named ?? 'text']
-    const extensions = formats.map((name) => createFormat(name).extension)
-    if (new Set(extensions).size < formats.length)
-      throw new SvcError('usage', {reason: 'The files of --format json and verbose_json would have the same name.'})
-    if (named !== undefined && !extensions.every((extension) => output.toLowerCase().endsWith(extension)))
-      throw new SvcError('usage', {reason: `--format ${formats} does not match the extension of ${basename(output)}.`})
-    const paths = extensions.map((extension) =>
-      named === undefined
-        ? outputPaths(recordings, resolve(output), extension)
-        : new Map(recordings.map(({path}) => [path, resolve(output)])),
-    )
-    const unique = [...(paths[0]?.keys() ?? [])]
-    const files = new Map(unique.map((recording) => [recording, paths.map((of) => of.get(recording) as string)]))
-    // With --resume, existing files are complete, and are skipped.
-    await checkOutputs([...files.values()].flat(), {...rule, overwrite: overwrite || this.flags.resume === true})
-    return {formats, files, rule}
   }
 
   /** Returns the number of warnings about damaged audio. */
@@ -363,7 +242,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   }
 
   /** True if --resume has nothing to do for a recording. */
-  #isComplete(job: Job): boolean {
+  #isComplete(job: TranscriptionJob): boolean {
     const {resume = false, overwrite = false} = this.flags
     job.kept ??= new Set(job.paths.filter((path) => resume && !overwrite && existsSync(path)))
     return job.paths.length > 0 && job.kept.size === job.paths.length
@@ -375,10 +254,10 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
    * @param begin begins the transcription, unless it has begun
    */
   async #transcribe(
-    job: Job,
-    {formats, rule}: Destination,
+    job: TranscriptionJob,
+    {formats, rule}: TranscriptDestination,
     title: (recording: string) => string,
-    begin: () => Promise<TranscribedWithin>,
+    begin: () => Promise<Transcription>,
   ): Promise<number> {
     const {createFormat, createProgress, writeTranscript} = await import('../src/speech/index.js')
     const {recording, paths} = job
@@ -425,23 +304,10 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   }
 
   /** Prints the figures of a recording; with --json, they are in its result. */
-  async #printStats({recording, transcript}: TranscribedFile): Promise<void> {
-    if (!this.flags.stats || this.output.json || recording === undefined) return
-    const {timingsPayload} = await import('../src/speech/index.js')
-    const {total_ms, load_ms, rtf, windows, whole_heads} = timingsPayload(recording, transcript.durationSec)
-    const {segments, durationSec} = transcript
-    const tokens = segments.reduce((sum, segment) => sum + segment.tokens.length, 0)
-    const temperatures = [...new Set(segments.map(({temperature}) => temperature))].sort((a, b) => a - b)
-    const figures = [
-      ['audio', `${durationSec.toFixed(1)} s`],
-      ['load time', `${load_ms} ms`],
-      ['processing time', `${((total_ms - load_ms) / 1000).toFixed(1)} s, real-time factor ${rtf}`],
-      ['windows', `${windows}`],
-      ['tokens', `${tokens}; whole vocabulary computed for ${whole_heads}`],
-      ['temperatures', temperatures.join(', ') || '-'],
-      ['peak memory', `${Math.round(process.resourceUsage().maxRSS / 1024)} MB`],
-    ]
-    this.output.notice(formatTable(['FIGURE', 'VALUE'], figures).trimEnd())
+  async #printStats(file: TranscribedFile): Promise<void> {
+    if (!this.flags.stats || this.output.json) return
+    const figures = await transcriptionFigures(file)
+    if (figures !== '') this.output.notice(figures)
   }
 
   /** @throws usage if the recording or the output is a stream and --resume is set */
@@ -466,9 +332,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
   }
 
   #input(recording: string): AudioInput {
-    const {'raw-encoding': encoding, 'raw-rate': rate, 'raw-channels': channels} = this.flags
-    const raw = encoding === undefined ? undefined : {encoding, sampleRate: rate, channels}
-    return recordingInput(recording, raw)
+    return recordingInput(recording, rawAudioOf(this.flags))
   }
 
   /** What both the detection of the language and the transcription need. */
@@ -488,7 +352,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     }
   }
 
-  async #read(transcriber: Transcriber, job: Job, signal: AbortSignal): Promise<TranscribedWithin> {
+  async #read(transcriber: Transcriber, job: TranscriptionJob, signal: AbortSignal): Promise<Transcription> {
     const {recording, paths, turn} = job
     const partial = await this.partialWriter()
     const {sessionLimits, transcribeWithin} = await import('../src/speech/index.js')

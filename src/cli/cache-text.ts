@@ -1,7 +1,7 @@
 import type {CacheListV1} from '../contracts/index.js'
 import {counted, oneLine} from '../errors/index.js'
 import type {CacheEntry} from '../weights/index.js'
-import {age} from './orch-text.js'
+import {age} from './cell-text.js'
 import {megabytes} from './progress.js'
 import {formatTable, type TableView, wide, wrapped} from './table.js'
 

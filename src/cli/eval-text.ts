@@ -1,6 +1,6 @@
 import type {SpeechEvalHistoryV1, SpeechEvalV1} from '../contracts/index.js'
 import {counted} from '../errors/index.js'
-import {dateTime} from './orch-text.js'
+import {dateTime} from './cell-text.js'
 import {formatTable, wrapped} from './table.js'
 
 const percent = (rate: number) => `${(100 * rate).toFixed(1)} %`

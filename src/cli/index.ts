@@ -5,6 +5,7 @@ export {formatAnswer} from './ask-text.js'
 export {audioTrackFlag, trackOptions} from './audio-track-flag.js'
 export {BenchCommand} from './bench-command.js'
 export {cacheEntryRow, formatCache} from './cache-text.js'
+export {age} from './cell-text.js'
 export {holdChat} from './chat-session.js'
 export {
   adviceOf,
@@ -21,6 +22,7 @@ export {
 export {SvcCommand} from './command.js'
 export {completionScripts, completionSetup, type Shell} from './completion/index.js'
 export {formatContracts} from './contracts-text.js'
+export {type Conversation, openConversation, unpolished} from './conversation.js'
 export {DatabaseFileCommand, databaseFileFlags} from './database-file.js'
 export {
   DbCommand,
@@ -37,6 +39,7 @@ export {
 } from './db-command.js'
 export {formatEval, formatEvalHistory} from './eval-text.js'
 export {type EventLog, openEventLog} from './event-log.js'
+export {describeEvent, eventLine, eventTypes} from './event-text.js'
 export {formatCodes, formatExplanation, formatGroups} from './explain-text.js'
 export {inGroup} from './flag-groups.js'
 export {followOutput} from './follow-output.js'
@@ -49,6 +52,7 @@ export {chooseLanguageModel, guideFolder} from './language-model.js'
 export {LanguageModelCommand, replyFlags} from './language-model-command.js'
 export {LineHistory} from './line-history.js'
 export {LineReader} from './line-reader.js'
+export {openLiveAudio} from './live-audio.js'
 export {LiveLine} from './live-line.js'
 export {McpCommand, toolProgramFlags} from './mcp-command.js'
 export {
@@ -85,6 +89,7 @@ export {
   withoutBaseSwitch,
 } from './model-flag.js'
 export {formatModels, listModels, listOllama} from './model-list.js'
+export type {ModelPlace} from './model-place.js'
 export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'
@@ -92,12 +97,7 @@ export {formatOperations} from './oplog-text.js'
 export {OrchCommand, taskArg, taskFlag} from './orch-command.js'
 export {
   acceptedLine,
-  age,
   agentLine,
-  describeEvent,
-  eventLine,
-  eventTypes,
-  excerpt,
   formatAgents,
   formatAttention,
   formatEvidence,
@@ -112,18 +112,22 @@ export {overwriteFlag} from './overwrite-flag.js'
 export {executionText, formatPlan, formatPlanStatus, formatPlans, type KeptPlan} from './plan-text.js'
 export {byteProgress, megabytes, showQuantising, withProgress} from './progress.js'
 export {formatQuestions} from './question-text.js'
+export {rawAudioFlags, rawAudioOf} from './raw-audio-flags.js'
 export {formatFlags, readReplyFormat} from './reply-format-flags.js'
 export {formatStats, type ReplyStats, replyStats} from './reply-stats.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'
 export {liveLimitFlags, recordingLimitFlags, sessionLimitsOf} from './session-flags.js'
+export {noticeOfSession} from './session-notice.js'
 export {formatSession, formatSessions, turns} from './session-text.js'
 export {settingFlags} from './setting-flags.js'
 export {formatSettings} from './settings-text.js'
-export {type ModelPlace, SpeechCommand, speechFlags} from './speech-command.js'
+export {skippedNotices} from './skipped-files.js'
+export {SpeechCommand, speechFlags} from './speech-command.js'
 export {askTerminal, clarifyRoute, errorOf, formatRoute, noticeOf, routeFlags} from './spoken-route.js'
 export {readings} from './store-changes.js'
-export {subtitleFlags, subtitleShapeOf} from './subtitle-flags.js'
+export {submissionFlags, submissionOf} from './submission-flags.js'
+export {subtitleFlags, subtitleShapeOf, subtitleWords} from './subtitle-flags.js'
 export {formatFacts, formatTable, type TableView, tableFlags, wide, wrapped} from './table.js'
 export {
   manyTasksFlags,
@@ -138,6 +142,14 @@ export {ThinkingText, thinkingFlags} from './thinking-text.js'
 export {durationFlag, momentFlag, positionFlag} from './time-flags.js'
 export {readTools, toolFlags} from './tool-flags.js'
 export {formatTools} from './tool-text.js'
+export {
+  type TranscriptDestination,
+  transcriptDestination,
+  transcriptFormatFlag,
+  transcriptTitles,
+} from './transcript-destination.js'
+export {transcriptionFigures} from './transcription-figures.js'
+export {type Transcription, TranscriptionJob} from './transcription-job.js'
 export {UtteranceFile} from './utterance-file.js'
 export {notCompleted} from './wait-for-task.js'
 export {driveFlags, WorkflowCommand} from './workflow-command.js'

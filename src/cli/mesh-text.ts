@@ -12,7 +12,7 @@ import type {
   Replica,
   StoredMessage,
 } from '../mesh/index.js'
-import {age, durationText, excerpt, time} from './orch-text.js'
+import {age, beginning, durationText, time} from './cell-text.js'
 import {formatTable, type TableView, wide, wrapped} from './table.js'
 
 const stateText = ({maintenance_until_unix_ms: until}: NodeRecord, state: NodeState): string =>
@@ -84,7 +84,7 @@ export const formatMeshMessages = (messages: readonly StoredMessage[], view?: Ta
       age(message.created_unix_ms),
       time(message.created_unix_ms),
       oneLine(message.lease_holder_node_id ?? '-'),
-      excerpt(message.payload),
+      beginning(message.payload),
     ]),
     view,
     'No messages.',
@@ -101,7 +101,7 @@ export const formatDeadMessages = (messages: readonly DeadMessage[], view?: Tabl
       String(message.delivery_attempts),
       age(message.dead_unix_ms),
       time(message.dead_unix_ms),
-      excerpt(message.payload),
+      beginning(message.payload),
     ]),
     view,
     'No dead letters.',
@@ -116,8 +116,8 @@ export const formatAudit = (entries: readonly AuditEntry[], view?: TableView): s
       time(at),
       oneLine(actor),
       action,
-      excerpt(target),
-      excerpt(JSON.stringify(detail)),
+      beginning(target),
+      beginning(JSON.stringify(detail)),
     ]),
     view,
     'No entries.',

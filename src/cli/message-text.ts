@@ -1,5 +1,5 @@
 import type {Message} from '../messages/index.js'
-import {age, excerpt, time} from './orch-text.js'
+import {age, beginning, time} from './cell-text.js'
 import {type Column, formatTable, type TableView, wide, wrapped} from './table.js'
 
 /** `A-03` */
@@ -19,7 +19,7 @@ export const formatInbox = (messages: readonly Message[], displayAgent: DisplayA
       age(message.timestamp_ms),
       time(message.timestamp_ms),
       `${message.delivery_attempts ?? 0}${message.dead_lettered ? ', dead' : ''}`,
-      excerpt(message.payload),
+      beginning(message.payload),
     ],
   )
 
@@ -37,7 +37,7 @@ export const formatHistory = (messages: readonly Message[], displayAgent: Displa
       age(message.timestamp_ms),
       time(message.timestamp_ms),
       stateOf(message),
-      excerpt(message.payload),
+      beginning(message.payload),
     ],
   )
 

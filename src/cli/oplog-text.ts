@@ -1,6 +1,6 @@
 import {formatMoment} from '../config/index.js'
 import type {LoggedOperation} from '../orchestrator/index.js'
-import {age} from './orch-text.js'
+import {age} from './cell-text.js'
 import {formatTable, type TableView, wide, wrapped} from './table.js'
 
 export const formatOperations = (

@@ -1,6 +1,6 @@
 import {oneLine} from '../errors/index.js'
 import type {Execution, Plan, PlanStatus, PlanStep, PlanSummary} from '../plans/index.js'
-import {age, excerpt, plain, time} from './orch-text.js'
+import {age, beginning, plain, time} from './cell-text.js'
 import {formatFacts, formatTable, type TableView, wide, wrapped} from './table.js'
 
 /** A plan that has just been stored. */
@@ -30,7 +30,7 @@ const formatSteps = (steps: readonly PlanStep[], view: TableView): string =>
       step.status,
       step.depends_on.join(',') || '-',
       oneLine(step.files.map(({path, access}) => `${path}:${access}`).join(' ')) || '-',
-      excerpt(step.description),
+      beginning(step.description),
     ]),
     view,
   )
@@ -59,8 +59,8 @@ export function formatPlanStatus(
       step.status,
       step.task_id === undefined ? '-' : displayTask(step.task_id),
       String(step.attempts),
-      excerpt(step.description),
-      excerpt((step.status === 'failed' ? step.last_error : step.held_reason) ?? ''),
+      beginning(step.description),
+      beginning((step.status === 'failed' ? step.last_error : step.held_reason) ?? ''),
     ]),
     view,
   )
@@ -78,7 +78,7 @@ export const formatPlans = (plans: readonly PlanSummary[], view?: TableView): st
       String(plan.failed),
       age(plan.created_at_ms),
       time(plan.created_at_ms),
-      excerpt(plan.goal),
+      beginning(plan.goal),
     ]),
     view,
     'No plans.',

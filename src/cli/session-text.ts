@@ -1,6 +1,6 @@
 import type {OrchSessionInfoV1, OrchSessionV1} from '../contracts/index.js'
 import {counted, oneLine} from '../errors/index.js'
-import {age, plain, time} from './orch-text.js'
+import {age, plain, time} from './cell-text.js'
 import {formatFacts, formatTable, type TableView, wide, wrapped} from './table.js'
 
 export const turns = (count: number): string => counted(count, 'turn')

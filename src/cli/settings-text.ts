@@ -1,4 +1,5 @@
 import type {DescribedSetting} from '../config/index.js'
+import {excerpt} from '../errors/index.js'
 import {formatTable, type TableView, wrapped} from './table.js'
 
 type Shown = Pick<DescribedSetting, 'name' | 'value' | 'origin' | 'overridden'>
@@ -12,7 +13,7 @@ export const formatSettings = (settings: readonly Shown[], view: TableView = {})
     ['SETTING', wrapped('VALUE'), wrapped('FROM'), wrapped('OVERRIDES')],
     settings.map(({name, value, origin, overridden}) => [
       name,
-      view.width === undefined ? format(value) : truncate(format(value)),
+      view.width === undefined ? format(value) : excerpt(format(value), longestValue),
       sourceOf(origin),
       overridden.map((other) => `${sourceOf(other)} = ${format(other.value)}`).join(', '),
     ]),
@@ -20,8 +21,6 @@ export const formatSettings = (settings: readonly Shown[], view: TableView = {})
   )
 
 const format = (value: unknown) => (value === null ? '-' : typeof value === 'string' ? value : JSON.stringify(value))
-
-const truncate = (text: string) => (text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text)
 
 const sourceOf = ({source, name}: {source: string; name?: string}) =>
   name === undefined ? source : `${source} ${name}`

@@ -1,7 +1,5 @@
 import {randomUUID} from 'node:crypto'
-import {existsSync} from 'node:fs'
-import {createRequire} from 'node:module'
-import {basename, dirname, join, resolve} from 'node:path'
+import {join, resolve} from 'node:path'
 import {cwd} from 'node:process'
 import type {Command} from '@oclif/core'
 import {
@@ -27,7 +25,7 @@ import {
 } from '../config/index.js'
 import type {ShowV1, SpeechStatusV1} from '../contracts/index.js'
 import {commandLine, SvcError} from '../errors/index.js'
-import {checkOutputs, isFolder, packageRoot} from '../files/index.js'
+import {checkOutputs, packageRoot} from '../files/index.js'
 import type {
   LocatedModel,
   ModelSource,
@@ -41,8 +39,10 @@ import type {ResolveModel} from '../voice/index.js'
 import type {PulledModel} from '../weights/index.js'
 import type {Finding} from './checks.js'
 import {loadCodeRank} from './code-rank.js'
+import {cudaInstalled, cudaRequested} from './cuda.js'
 import {HubCommand} from './hub-command.js'
 import {isForeign, languageModelFacts, speechModelFacts} from './model-facts.js'
+import {findModelPlace, type ModelPlace} from './model-place.js'
 import {showQuantising, withProgress} from './progress.js'
 import {settingFlags} from './setting-flags.js'
 import {type ClosableSpeechPort, openSpeechPort} from './speech-port.js'
@@ -61,17 +61,6 @@ interface SpeechValues {
   audio: TableValues<typeof speechAudioSettings>
   refine: TableValues<typeof speechRefineSettings>
   hub: TableValues<typeof hubSettings>
-}
-
-/** A model on this machine. */
-export interface ModelPlace {
-  kind: 'language' | 'speech'
-  /** Id or directory from which it is loaded. */
-  model: string
-  /** Folder with its card; for a whisper.cpp file, the file. */
-  folder: string
-  /** Its id, or the last component of its path. */
-  name: string
 }
 
 /** The small model that ships with svc. */
@@ -354,36 +343,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
 
   /** Finds a language or speech model on this machine. @throws model_not_found */
   protected async findAnyModel(model: string): Promise<ModelPlace> {
-    const {
-      defaultRevision,
-      ggufModelName,
-      isGgufName,
-      isOllamaName,
-      ollamaFolder,
-      parseModelName,
-      readOllamaModel,
-      snapshotPlace,
-    } = await import('../weights/index.js')
-    if (isOllamaName(model)) {
-      const {path, name} = await readOllamaModel(model, ollamaFolder(process.env))
-      return {kind: 'language', model, folder: path, name}
-    }
-    const {isLanguageModelFolder} = await import('../llm/index.js')
-    const path = resolve(cwd(), model)
-    const name = basename(path)
-    if (isGgufName(path) && existsSync(path))
-      return {kind: 'language', model: path, folder: path, name: ggufModelName(path)}
-    if ((await isFolder(path)) && (await isLanguageModelFolder(path)))
-      return {kind: 'language', model: path, folder: path, name}
-    const {id, file, revision = defaultRevision} = parseModelName(model)
-    const snapshot = await snapshotPlace(id, revision, await this.cacheFolder())
-    const isPulled = file === undefined ? isLanguageModelFolder : (folder: string) => existsSync(join(folder, file))
-    const isText = file === undefined || isGgufName(file)
-    if (isText && snapshot !== undefined && (await isPulled(snapshot)))
-      return {kind: 'language', model, folder: snapshot, name: model}
-    const found = await this.findModel(model)
-    if (found !== undefined) return {kind: 'speech', model: found.path, folder: found.path, name: found.name}
-    throw new SvcError('model_not_found', {model, tried: [path, ...(snapshot === undefined ? [] : [snapshot])]})
+    return findModelPlace(model, await this.cacheFolder(), () => this.findModel(model))
   }
 
   /** What is known of a model on this machine before it is loaded. @throws model_not_found */
@@ -412,14 +372,4 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
     await this.#port?.close()
     await super.finally(error)
   }
-}
-
-const cudaRequested = (value = '') => speechSettings.rows.device.type.parse(value.trim()) === 'cuda'
-
-/** True if the CUDA provider is installed next to the runtime, whose package contains only the CPU one. Loads nothing. */
-function cudaInstalled(): boolean {
-  const {resolve} = createRequire(import.meta.url)
-  const name = process.platform === 'win32' ? 'onnxruntime_providers_cuda.dll' : 'libonnxruntime_providers_cuda.so'
-  const root = dirname(resolve('onnxruntime-node/package.json'))
-  return existsSync(join(root, 'bin', 'napi-v6', process.platform, process.arch, name))
 }

@@ -1,8 +1,8 @@
 import {createInterface} from 'node:readline/promises'
 import {Flags} from '@oclif/core'
 import type {Route, RouteResult} from '../voice/index.js'
+import {plain} from './cell-text.js'
 import {inGroup} from './flag-groups.js'
-import {plain} from './orch-text.js'
 
 /** What happens to the text of live speech. */
 export const routeFlags = inGroup('route', {

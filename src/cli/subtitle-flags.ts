@@ -1,4 +1,5 @@
 import {Flags} from '@oclif/core'
+import {SvcError} from '../errors/index.js'
 import type {SubtitleShape} from '../speech/index.js'
 import {inGroup} from './flag-groups.js'
 
@@ -16,14 +17,30 @@ export const subtitleFlags = ({width = [], count = []}: {width?: string[]; count
     'max-words-per-line': limit('Maximum number of words per subtitle. (default: no limit)'),
   })
 
-export const subtitleShapeOf = (flags: {
+interface SubtitleValues {
   'highlight-words'?: boolean | undefined
   'max-line-width'?: number | undefined
   'max-line-count'?: number | undefined
   'max-words-per-line'?: number | undefined
-}): SubtitleShape => ({
+}
+
+export const subtitleShapeOf = (flags: SubtitleValues): SubtitleShape => ({
   highlightWords: flags['highlight-words'],
   lineWidth: flags['max-line-width'],
   maxLines: flags['max-line-count'],
   maxWords: flags['max-words-per-line'],
 })
+
+const subtitleFormats = new Set<string>(['srt', 'vtt'])
+
+/**
+ * Whether word timestamps are needed, at which subtitles are split.
+ * @throws usage if flags of subtitles do not apply to the format
+ */
+export function subtitleWords(flags: SubtitleValues, formats: readonly string[]): 'preferred' | 'required' | undefined {
+  const flag = Object.keys(subtitleFlags()).find((name) => name in flags)
+  if (flag === undefined) return undefined
+  if (!formats.some((name) => subtitleFormats.has(name)))
+    throw new SvcError('usage', {reason: `--${flag} applies to srt and vtt, but the format is ${formats}.`})
+  return flags['highlight-words'] === true ? 'required' : 'preferred'
+}

@@ -2,7 +2,7 @@ import {isObject} from '../contracts/index.js'
 import {commandLine, counted, SvcError} from '../errors/index.js'
 import {parseExactJson} from '../files/index.js'
 import type {OutputPaths, RunReport, RunSummary, ScheduleSummary} from '../workflow/index.js'
-import {age, dateTime, plain} from './orch-text.js'
+import {age, dateTime, plain} from './cell-text.js'
 import {formatTable, type TableView, wide, wrapped} from './table.js'
 
 export const formatRuns = (runs: readonly RunSummary[], view?: TableView): string =>

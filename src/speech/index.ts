@@ -64,7 +64,7 @@ export {transcribe} from './transcribe/transcribe.js'
 export type {TranscribedFile, TranscribeHandlers, TranscriberOptions} from './transcriber/options.js'
 export {type PartialWriter, partialWriter} from './transcriber/partial-file.js'
 export {createProgress} from './transcriber/progress.js'
-export {type ListedRecording, listRecordings, outputPaths} from './transcriber/recordings.js'
+export {type ListedRecording, listRecordings, outputPaths, type SkippedFiles} from './transcriber/recordings.js'
 export {isTextFile} from './transcriber/text-file.js'
 export {Transcriber} from './transcriber/transcriber.js'
 export {

@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {describeEvent, excerpt, formatTask, plain} from '../../src/cli/orch-text.js'
+import {beginning, plain} from '../../src/cli/cell-text.js'
+import {describeEvent} from '../../src/cli/event-text.js'
+import {formatTask} from '../../src/cli/orch-text.js'
 import {displayAgent, displayTask, requireTask} from '../../src/tasks/index.js'
 import {openTestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {submit} from '../orchestrator/support/tasks.js'
 
 const names = {displayTask, displayAgent}
 
-describe('excerpt', () => {
+describe('the beginning of a text', () => {
   it('is the complete text up to 72 characters', () => {
-    assert.equal(excerpt('x'.repeat(72)), 'x'.repeat(72))
+    assert.equal(beginning('x'.repeat(72)), 'x'.repeat(72))
   })
 
   it('is truncated to 72 characters including the ellipsis', () => {
-    assert.equal(excerpt('x'.repeat(73)), `${'x'.repeat(71)}…`)
+    assert.equal(beginning('x'.repeat(73)), `${'x'.repeat(71)}…`)
   })
 
   it('replaces line breaks by spaces', () => {
-    assert.equal(excerpt(' one\r\ntwo\tthree\u001b[2J '), 'one two three [2J')
+    assert.equal(beginning(' one\r\ntwo\tthree\u001b[2J '), 'one two three [2J')
   })
 })
 

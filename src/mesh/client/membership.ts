@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto'
+import {withoutUndefined} from '../../contracts/index.js'
 import {onAbort, pause} from '../../process/index.js'
 import type {HeartbeatReply, NodeRecord} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
@@ -186,8 +187,9 @@ class Reporter {
   #heartbeat(record: JoinRecord, facts: string): HeartbeatRecord {
     const {id, scope_id, cpu_usage_pct, memory_free_bytes} = record
     const {receiverAgentId: receiver_agent_id} = this.#options
-    const sent = facts === this.#reported ? {id, ...defined({scope_id, cpu_usage_pct, memory_free_bytes})} : record
-    return {...sent, ...defined({receiver_agent_id})}
+    const sent =
+      facts === this.#reported ? {id, ...withoutUndefined({scope_id, cpu_usage_pct, memory_free_bytes})} : record
+    return {...sent, ...withoutUndefined({receiver_agent_id})}
   }
 }
 
@@ -196,11 +198,6 @@ function stableFacts(record: JoinRecord): string {
   const {cpu_usage_pct, memory_free_bytes, gpu_readiness_checked_unix_ms, ...facts} = record
   return JSON.stringify(facts)
 }
-
-const defined = <T extends object>(members: T) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 
 function intervalOf(event: Extract<MembershipEvent, {type: 'joined' | 'heartbeat'}>): number | undefined {
   const {next_heartbeat_ms: ms} = (event.type === 'heartbeat' ? event.reply : event.record) as Partial<HeartbeatReply>
