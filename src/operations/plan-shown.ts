@@ -1,3 +1,4 @@
+import {excerpt} from '../errors/index.js'
 import type {PlanStatus} from '../plans/index.js'
 import type {Socrates} from './socrates.js'
 
@@ -22,7 +23,7 @@ export const presentStatus = ({
   nodes: steps.map((each) => ({
     node_id: each.node_id,
     status: each.status,
-    description: cut(each.description),
+    description: excerpt(each.description, longestDescription),
     workflow: each.workflow ?? null,
     test_decision: each.test_decision,
     task_id: each.task_id ?? null,
@@ -34,6 +35,3 @@ export const presentStatus = ({
   progress: {total: steps.length, completed: step_counts.completed, failed: step_counts.failed},
   socrates,
 })
-
-const cut = (description: string): string =>
-  description.length <= longestDescription ? description : `${description.slice(0, longestDescription - 1)}…`

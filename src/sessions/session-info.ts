@@ -1,3 +1,4 @@
+import {excerpt} from '../errors/index.js'
 import type {Session, Turn} from './session.js'
 
 /** A session without its turns, as it is published. */
@@ -29,8 +30,8 @@ const longestSummary = 8000
 
 /** A summary without a model: the beginning of each turn, one per line; the first lines are dropped if it is too long. */
 export function summariseTurns(turns: readonly Turn[]): string {
-  const lines = turns.map(({role, content}) => `${role}: ${beginning(content.replaceAll(/\s+/g, ' ').trim())}`)
+  const lines = turns.map(
+    ({role, content}) => `${role}: ${excerpt(content.replaceAll(/\s+/g, ' ').trim(), longestTurn)}`,
+  )
   return lines.length === 0 ? 'No turns.' : lines.join('\n').slice(-longestSummary)
 }
-
-const beginning = (text: string) => (text.length <= longestTurn ? text : `${text.slice(0, longestTurn - 1)}…`)

@@ -1,4 +1,5 @@
 import type {Database} from 'better-sqlite3'
+import {excerpt} from '../../errors/index.js'
 import {type Column, checkProgram, type FieldType, type Type, type Visitor, visitSome} from '../check/index.js'
 
 /**
@@ -93,7 +94,7 @@ export function showContents(type: Type): string {
   const {type: written, declarations} = writeType(type)
   const own = declarations.find((text) => text.startsWith(`type ${written} `))
   const text = own === undefined ? written : own.slice('type '.length)
-  return text.length > mostShown ? `${text.slice(0, mostShown - 1)}…` : text
+  return excerpt(text, mostShown)
 }
 
 /** Whether every stored value of `from` is also a value of `to` with the same meaning. */

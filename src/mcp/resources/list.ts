@@ -1,4 +1,5 @@
 import type {Resource, ResourceTemplateType} from '@modelcontextprotocol/server'
+import {excerpt} from '../../errors/index.js'
 import type {OperationBase} from '../../operations/index.js'
 import {conversationPage} from './conversations.js'
 import {type ResourcePlace, toCursor} from './cursor.js'
@@ -81,7 +82,4 @@ async function listChats(base: OperationBase, offset: number): Promise<ResourceP
   return found.length < pageSize ? {resources} : {resources, nextCursor: toCursor({chatsFrom: offset + found.length})}
 }
 
-function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length <= titleLength ? line : `${line.slice(0, titleLength - 1)}…`
-}
+const oneLine = (text: string): string => excerpt(text.replaceAll(/\s+/g, ' ').trim(), titleLength)
