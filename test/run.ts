@@ -13,6 +13,7 @@ import {availableParallelism, freemem, loadavg} from 'node:os'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 import {parseArgs} from 'node:util'
+import {randomSource} from '../src/sampling/index.js'
 import {affectedTests, changedFiles} from './runner/affected.js'
 import {parseBudget, runWithinBudget} from './runner/budget.js'
 import {processorTime} from './runner/processor-time.js'
@@ -23,7 +24,6 @@ import {createTemporaryFolder, removeOnSignals, removeTemporaryFolder} from './r
 import {type FileResult, runFiles} from './runner/workers.js'
 import {newSeed, seedVariable} from './support/campaign-seed.js'
 import {projectFile} from './support/project.js'
-import {uniformFloats} from './support/random-floats.js'
 
 const {values: options, positionals: words} = parseArgs({
   options: {
@@ -130,7 +130,7 @@ function onFile(result: FileResult): void {
 }
 
 function shuffle(list: string[], seed: number): void {
-  const random = uniformFloats(seed)
+  const random = randomSource(seed)
   const keys = new Map(list.map((each) => [each, random()]))
   list.sort((a, b) => (keys.get(a) ?? 0) - (keys.get(b) ?? 0))
 }

@@ -12,8 +12,8 @@ import {startAppServer} from '../../src/app-server/index.js'
 import {checkProgram, clientFile, migrate, typesFile} from '../../src/lang/index.js'
 import {configureLog} from '../../src/log/index.js'
 import {compileTypeScript} from '../lang/compile-typescript.js'
-import {type Random, seeded} from '../lang/fuzz.js'
 import {projectFile} from '../support/project.js'
+import {type Random, seeded} from '../support/random.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {type Call, type Parameter, randomProgram} from './random-routes.js'
 
@@ -232,7 +232,7 @@ const oddities = [true, 0, 1.5, -3, 2 ** 53, '', 'x', '1.5', 'AAE', 'AAE=', [], 
 
 /** The arguments of a call, one of them replaced or changed. */
 function withOddity(random: Random, args: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const name = random.of(Object.keys(args))
+  const name = random.pick(Object.keys(args))
   const value = args[name]
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   if (isObject && random.chance(0.5)) {
@@ -241,7 +241,7 @@ function withOddity(random: Random, args: Readonly<Record<string, unknown>>): Re
       ? {...args, [name]: {...value, extra: 1}}
       : {...args, [name]: Object.fromEntries(Object.entries(value).filter(([key]) => key !== keys[0]))}
   }
-  return {...args, [name]: random.of(oddities)}
+  return {...args, [name]: random.pick(oddities)}
 }
 
 /** Sends bodies that may be wrong: the server must reject exactly those that the document does not allow. */

@@ -1,6 +1,6 @@
 /** Random programs whose routes return their arguments, and calls of these routes with the expected responses. */
-import type {Random} from '../lang/fuzz.js'
 import {type Fields, optional, type Shape, shape, TypeWriter, value} from '../lang/random-types.js'
+import type {Random} from '../support/random.js'
 
 export interface Parameter {
   name: string
@@ -85,7 +85,7 @@ const endings: Readonly<Record<string, {type(t: string): string; body(e: string)
 /** Also with tuples, and with options inside other types. */
 function anyShape(random: Random): Shape {
   if (random.chance(0.12)) return {kind: 'tuple', items: [shape(random, 1), optional(random, shape(random, 1))]}
-  if (random.chance(0.08)) return {kind: random.of(['List', 'Map']), of: {kind: 'Option', of: shape(random, 1)}}
+  if (random.chance(0.08)) return {kind: random.pick(['List', 'Map']), of: {kind: 'Option', of: shape(random, 1)}}
   return shape(random)
 }
 
@@ -104,7 +104,7 @@ export function randomProgram(random: Random, routes: number): RandomProgram {
   return {source: `${[...types, ...table, ...declared].join('\n')}\n`, calls}
 
   function addRoute(i: number): void {
-    const kind = random.of(kinds)
+    const kind = random.pick(kinds)
     const isDeclared = !['query', 'mutation', 'server'].includes(kind)
     const inBody = kind === 'mutation' || kind === 'server' || kind === 'post' || kind === 'put'
     const parameters = Array.from({length: 1 + random.below(3)}, (_, at): Parameter & {text: string} => {
@@ -125,7 +125,7 @@ export function randomProgram(random: Random, routes: number): RandomProgram {
       ? writer.declare(`{ ${parameters.map(({name, text}) => `${name}: ${text}`).join(', ')} }`)
       : first.text
     const expression = isRecord ? `{ ${parameters.map(({name}) => `${name}: ${name}`).join(', ')} }` : first.name
-    const ending = endings[random.of(Object.keys(endings))] as (typeof endings)[string]
+    const ending = endings[random.pick(Object.keys(endings))] as (typeof endings)[string]
     const params = [...parameters.map(({name, text}) => `${name}: ${text}`), 'way: int = 0'].join(', ')
     const to = ending.type(type)
     const inPath = parameters.filter(({place}) => place === 'path').map(({name}) => `/{${name}}`)

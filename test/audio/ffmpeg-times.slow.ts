@@ -4,11 +4,11 @@ import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {after, describe, it} from 'node:test'
 import {resolveSettings, speechAudioSettings, speechRefineSettings, speechSettings} from '../../src/config/index.js'
+import {randomSource} from '../../src/sampling/index.js'
 import {ModelHolder, Transcriber, transcriberOptions} from '../../src/speech/index.js'
 import {campaignSeed} from '../support/campaign-seed.js'
 import {skipWithoutFfmpeg} from '../support/ffmpeg.js'
 import {projectFile} from '../support/project.js'
-import {uniformFloats} from '../support/random-floats.js'
 import {suiteFolder} from '../support/temporary.js'
 
 const folder = suiteFolder()
@@ -66,7 +66,7 @@ async function wordsOf(path: string): Promise<{word: string; startSec: number; e
   return transcript.segments.flatMap(({words = []}) => words.map((one) => ({...one, word: one.word.trim()})))
 }
 
-const random = uniformFloats(campaignSeed(import.meta.url))
+const random = randomSource(campaignSeed(import.meta.url))
 /** A length in hundredths of a second. */
 const between = (least: number, most: number) => Math.round(100 * (least + random() * (most - least))) / 100
 

@@ -1,6 +1,6 @@
 import {type FileHandle, open} from 'node:fs/promises'
 import {join} from 'node:path'
-import {uniformFloats} from '../support/random-floats.js'
+import {randomSource} from '../../src/sampling/index.js'
 import {writeFiles} from '../support/temporary.js'
 import {byteTokenizer} from '../support/tiny-model.js'
 
@@ -82,7 +82,7 @@ export async function writeRandomModel(
 }
 
 /** The same in each process, so that a failure can be repeated. */
-const random = uniformFloats(1)
+const random = randomSource(1)
 
 /** Approximately normal values, repeated. Their number and the usual lengths of rows are coprime, so all rows differ. */
 const pool = Float32Array.from({length: 2 ** 20 - 1}, () => (random() + random() + random() - 1.5) * 2)

@@ -5,8 +5,8 @@ import {describe, it} from 'node:test'
 import * as zlib from 'node:zlib'
 import {estimateSyntaxK, type SyntaxKRequest} from '../../src/bench/index.js'
 import {contractViolations, type SyntaxKEvent} from '../../src/contracts/index.js'
+import {randomSource} from '../../src/sampling/index.js'
 import {projectFile} from '../support/project.js'
-import {uniformFloats} from '../support/random-floats.js'
 
 const program = readFileSync(projectFile('examples/todo.svc'))
 
@@ -14,7 +14,7 @@ const estimate = (source: Buffer, request: Partial<SyntaxKRequest> = {}): Syntax
   estimateSyntaxK({source, fixtureId: 'todo', targetKind: 'source', version: '0.1.0', ...request})
 
 function noise(length: number, seed: number): Buffer {
-  const random = uniformFloats(seed)
+  const random = randomSource(seed)
   return Buffer.from(Array.from({length}, () => Math.floor(random() * 256)))
 }
 

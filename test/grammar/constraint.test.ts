@@ -15,9 +15,9 @@ import {
   type Vocabulary,
   writeTokenTrie,
 } from '../../src/grammar/index.js'
+import {randomSource} from '../../src/sampling/index.js'
 import {createTokenizer} from '../../src/text/index.js'
 import {projectFile} from '../support/project.js'
-import {uniformFloats} from '../support/random-floats.js'
 import {compiled, either, integer, jsonRules, jsonString, lexeme, many, range, rule, sequence} from './support/build.js'
 import {randomGrammar} from './support/random-grammar.js'
 
@@ -52,7 +52,7 @@ describe('a constraint', () => {
   it('allows the tokens after which the bytes are the beginning of a text, in random grammars', () => {
     let checked = 0
     for (let seed = 1; seed <= 150; seed++) {
-      const uniform = uniformFloats(seed)
+      const uniform = randomSource(seed)
       const random = randomGrammar(uniform)
       let grammar: CompiledGrammar
       try {
@@ -88,7 +88,7 @@ describe('a constraint', () => {
   it('forces the bytes with which every continuation begins, in random grammars', () => {
     let forced = 0
     for (let seed = 1; seed <= 300; seed++) {
-      const random = randomGrammar(uniformFloats(seed))
+      const random = randomGrammar(randomSource(seed))
       let grammar: CompiledGrammar
       try {
         grammar = compileGrammar(random)

@@ -8,7 +8,7 @@ import {
   type Pattern,
   stepsInTurns,
 } from '../../src/grammar/index.js'
-import {uniformFloats} from '../support/random-floats.js'
+import {randomSource} from '../../src/sampling/index.js'
 import {either, grammar, lexeme, many, range, rule, sequence, text} from './support/build.js'
 import {alphabet, otherLetter, randomGrammar} from './support/random-grammar.js'
 import {textsOf, wordsOf} from './support/words.js'
@@ -28,7 +28,7 @@ describe('compileGrammar', () => {
   it('accepts the texts of random grammars, and no others', () => {
     let checked = 0
     for (let seed = 1; seed <= 150; seed++) {
-      const random = randomGrammar(uniformFloats(seed))
+      const random = randomGrammar(randomSource(seed))
       const context = `seed ${seed}: ${JSON.stringify([...random.rules])}`
       const words = wordsOf(random, alphabet, 4)
       let compiled: CompiledGrammar

@@ -16,7 +16,8 @@ import {
   typesFile,
 } from '../../src/lang/index.js'
 import {parse} from '../../src/lang/syntax/declarations.js'
-import {corpus, type Random, seeded} from './fuzz.js'
+import {type Random, seeded} from '../support/random.js'
+import {corpus} from './fuzz.js'
 
 const isSkipped = (code: string) => code === 'parse.unsupported_decorator' || code === 'parse.unsupported_declaration'
 
@@ -46,7 +47,7 @@ const decoratorArguments = [
   ' @other',
 ]
 const decorator = (random: Random) =>
-  `${random.of(decoratorNames)}${random.of(decoratorArguments)}${random.of([' ', '\n', '\n\n'])}`
+  `${random.pick(decoratorNames)}${random.pick(decoratorArguments)}${random.pick([' ', '\n', '\n\n'])}`
 
 const foreignDeclarations = [
   'import a.b, c\n',
@@ -77,7 +78,7 @@ function interspersed(source: string, random: Random): string {
     if (at < last || random.chance(0.3)) continue
     // A foreign declaration would get the documentation of the next one.
     const isDeclaration = !isBetween && !hasDoc && random.chance(0.3)
-    result += source.slice(last, at) + (isDeclaration ? random.of(foreignDeclarations) : decorator(random))
+    result += source.slice(last, at) + (isDeclaration ? random.pick(foreignDeclarations) : decorator(random))
     last = at
   }
   return result + source.slice(last)

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {checkProgram, formatSource, renderDiagnostics} from '../../src/lang/index.js'
 import {isWithin, processorTimer} from '../support/processor-time.js'
-import {corpus, everything, faultOf, fuzz, mutated, seeded} from './fuzz.js'
+import {seeded} from '../support/random.js'
+import {corpus, everything, faultOf, fuzz, mutated} from './fuzz.js'
 import {holds, testLong, testNested, testVeryLong, times} from './large-programs.js'
 
 /** `fuzz.slow.ts` and `npm run fuzz` test more programs. */

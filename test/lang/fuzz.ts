@@ -27,38 +27,7 @@ import {
 } from '../../src/lang/index.js'
 import {isWithin, processorTimer} from '../support/processor-time.js'
 import {projectFile} from '../support/project.js'
-
-// Randomness
-
-/** A random source: `next()` returns a number in [0, 1). */
-export interface Random {
-  next(): number
-  /** An integer from 0 to below the limit. */
-  below(limit: number): number
-  /** A random item. */
-  of<T>(choices: readonly T[]): T
-  /** True with the given probability. */
-  chance(probability: number): boolean
-}
-
-/** mulberry32, by Tommy Ettinger: 32 bits of state, the same sequence on every machine. */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-  const below = (limit: number) => Math.floor(next() * limit)
-  return {
-    next,
-    below,
-    of: <T>(choices: readonly T[]) => choices[below(choices.length)] as T,
-    chance: (probability) => next() < probability,
-  }
-}
+import {type Random, seeded} from '../support/random.js'
 
 // Seed programs
 
@@ -338,7 +307,7 @@ function onTokens(source: string, random: Random, change: (tokens: string[], at:
   const tokens = [...tokensOf(source)]
   const solid = tokens.flatMap((token, i) => (isBlank(token) ? [] : [i]))
   if (solid.length === 0) return source
-  change(tokens, random.of(solid))
+  change(tokens, random.pick(solid))
   return tokens.join('')
 }
 
@@ -415,45 +384,45 @@ const gentle: readonly Mutation[] = [
     const tokens = [...tokensOf(source)]
     const places = tokens.flatMap((token, i) => kin.flatMap((group) => (group.includes(token) ? [{i, group}] : [])))
     if (places.length === 0) return source
-    const {i, group} = random.of(places)
-    tokens[i] = random.of(group)
+    const {i, group} = random.pick(places)
+    tokens[i] = random.pick(group)
     return tokens.join('')
   },
   (source, random) => {
     const tokens = [...tokensOf(source)]
     const names = tokens.flatMap((token, i) => (/^[A-Za-z_]\w*$/.test(token) ? [i] : []))
     if (names.length === 0) return source
-    tokens[random.of(names)] = tokens[random.of(names)] ?? ''
+    tokens[random.pick(names)] = tokens[random.pick(names)] ?? ''
     return tokens.join('')
   },
   // Rename a name everywhere.
   (source, random) => {
     const names = source.match(/[A-Za-z_]\w*/g) ?? ['']
-    const name = random.of(names)
-    const put = random.of([...words, 'A', 'a', 'aB', 'Ab_c', 'ABC', 'x'.repeat(65), random.of(names)])
+    const name = random.pick(names)
+    const put = random.pick([...words, 'A', 'a', 'aB', 'Ab_c', 'ABC', 'x'.repeat(65), random.pick(names)])
     return source.replace(new RegExp(`\\b${name}\\b`, 'g'), put)
   },
   // Insert a statement, or replace an expression.
   (source, random) => {
     const places = [...source.matchAll(/\{ *\n/g)].map(({index, 0: found}) => index + found.length)
     if (places.length === 0) return source
-    const at = random.of(places)
-    return cut(source, at, at, `${random.of(statements)}\n`)
+    const at = random.pick(places)
+    return cut(source, at, at, `${random.pick(statements)}\n`)
   },
   (source, random) => {
     const places = [...source.matchAll(/(?<![\w"'])(?:\d+|"[^"\n]*"|true|false)(?![\w"'])/g)]
     if (places.length === 0) return source
-    const {index, 0: found} = random.of(places)
-    return cut(source, index, index + found.length, random.of(expressions))
+    const {index, 0: found} = random.pick(places)
+    return cut(source, index, index + found.length, random.pick(expressions))
   },
   // Insert white space and comments between two tokens.
-  (source, random) => onTokens(source, random, (tokens, at) => tokens.splice(at, 0, random.of(blanks))),
+  (source, random) => onTokens(source, random, (tokens, at) => tokens.splice(at, 0, random.pick(blanks))),
   (source, random) =>
     tokensOf(source)
-      .map((token) => (isBlank(token) && random.chance(0.1) ? random.of(blanks) : token))
+      .map((token) => (isBlank(token) && random.chance(0.1) ? random.pick(blanks) : token))
       .join(''),
-  (source, random) => source.replaceAll('\n', random.of(['\r\n', '\n\n\n', ' // x\n', ';\n', '\t\n '])),
-  (source, random, programs) => `${source}\n${random.of(programs)}`,
+  (source, random) => source.replaceAll('\n', random.pick(['\r\n', '\n\n\n', ' // x\n', ';\n', '\t\n '])),
+  (source, random, programs) => `${source}\n${random.pick(programs)}`,
 ]
 
 const mutations: readonly Mutation[] = [
@@ -473,11 +442,11 @@ const mutations: readonly Mutation[] = [
   },
   (source, random) => {
     const at = random.below(source.length + 1)
-    return cut(source, at, at, random.of(pieces))
+    return cut(source, at, at, random.pick(pieces))
   },
   (source, random) => {
     const at = random.below(source.length + 1)
-    return cut(source, at, at, random.of(odd))
+    return cut(source, at, at, random.pick(odd))
   },
   // Delete or duplicate ranges.
   (source, random) => {
@@ -501,11 +470,11 @@ const mutations: readonly Mutation[] = [
     }),
   (source, random) =>
     onTokens(source, random, (tokens, at) => {
-      tokens[at] = random.of(pieces)
+      tokens[at] = random.pick(pieces)
     }),
   (source, random) =>
     onTokens(source, random, (tokens, at) => {
-      tokens[at] = random.of(tokens)
+      tokens[at] = random.pick(tokens)
     }),
   // Delete, duplicate, swap or join lines.
   (source, random) => {
@@ -519,15 +488,15 @@ const mutations: readonly Mutation[] = [
     return lines.join('\n')
   },
   (source, random) =>
-    source.replaceAll('\n', random.of(['\r\n', '\r', ' ', '\n\n\n', ' // x\n', ';\n', '\t\n ', '\ufeff\n'])),
-  (source, random) => source.replaceAll(' ', random.of(['', '  ', '\n', '\t', '\u00a0'])),
+    source.replaceAll('\n', random.pick(['\r\n', '\r', ' ', '\n\n\n', ' // x\n', ';\n', '\t\n ', '\ufeff\n'])),
+  (source, random) => source.replaceAll(' ', random.pick(['', '  ', '\n', '\t', '\u00a0'])),
   // Combine two programs.
   (source, random, programs) => {
-    const other = random.of(programs)
+    const other = random.pick(programs)
     return source.slice(0, random.below(source.length + 1)) + other.slice(random.below(other.length + 1))
   },
   (source, random, programs) => {
-    const other = random.of(programs)
+    const other = random.pick(programs)
     const from = random.below(other.length + 1)
     const at = random.below(source.length + 1)
     return cut(source, at, at, other.slice(from, from + random.below(200)))
@@ -535,7 +504,7 @@ const mutations: readonly Mutation[] = [
   // Nest a construct deeply.
   (source, random) =>
     onTokens(source, random, (tokens, at) => {
-      const {open, core, close} = random.of(nestings)
+      const {open, core, close} = random.pick(nestings)
       const depth = random.chance(0.8) ? 1 + random.below(4) : 1 + random.below(400)
       const within = random.chance(0.5) ? (tokens[at] ?? '') : core
       tokens[at] = open.repeat(depth) + within + close.repeat(random.chance(0.8) ? depth : random.below(depth))
@@ -543,7 +512,7 @@ const mutations: readonly Mutation[] = [
   // Repeat a construct many times.
   (source, random) =>
     onTokens(source, random, (tokens, at) => {
-      tokens[at] = `${tokens[at]?.slice(0, 100) ?? ''}${random.of(['', ' ', ', ', '\n', ';', '.'])}`.repeat(
+      tokens[at] = `${tokens[at]?.slice(0, 100) ?? ''}${random.pick(['', ' ', ', ', '\n', ';', '.'])}`.repeat(
         2 + random.below(random.chance(0.1) ? 3000 : 300),
       )
     }),
@@ -551,10 +520,10 @@ const mutations: readonly Mutation[] = [
 
 /** A mutation of one of the given programs. */
 export function mutated(random: Random, programs: readonly string[]): string {
-  let source = random.of(programs)
+  let source = random.pick(programs)
   const changes = 1 + random.below(random.chance(0.3) ? 12 : 3)
   const choices = random.chance(0.5) ? gentle : mutations
-  for (let i = 0; i < changes; i++) source = random.of(choices)(source, random, programs).slice(0, maxLength)
+  for (let i = 0; i < changes; i++) source = random.pick(choices)(source, random, programs).slice(0, maxLength)
   return source
 }
 

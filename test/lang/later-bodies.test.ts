@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {Diagnostics} from '../../src/lang/diagnostics/index.js'
 import {type Block, type Module, parse, parseHeads} from '../../src/lang/syntax/index.js'
-import {corpus, everything, mutated, seeded} from './fuzz.js'
+import {seeded} from '../support/random.js'
+import {corpus, everything, mutated} from './fuzz.js'
 
 const bodiesOf = ({decls}: Module): (Block | undefined)[] =>
   decls.flatMap((decl) => ('body' in decl ? [decl.body()] : []))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {checkProgram, decoder, type FunctionType, pureFunction, toJson} from '../../src/lang/index.js'
-import {type Random, seeded} from './fuzz.js'
+import {type Random, seeded} from '../support/random.js'
 
 const source = `fn folded(items: List[int]) to int { items.reduce((sum, n) => sum * 2 + n, 1) }
 fn total(items: List[int]) to int { items.sum() }
@@ -47,9 +47,9 @@ describe('list methods', () => {
       const others = listOf(random, () => random.below(12) - 4)
       const decs = listOf(
         random,
-        () => `${random.of(['', '-'])}${random.below(20)}${random.of(['', '.0', '.5', '.50', '.05'])}`,
+        () => `${random.pick(['', '-'])}${random.below(20)}${random.pick(['', '.0', '.5', '.50', '.05'])}`,
       )
-      const texts = listOf(random, () => random.of(['a', 'b', 'ab', '', '\u{1F600}', '\uffee', 'é', 'Z']))
+      const texts = listOf(random, () => random.pick(['a', 'b', 'ab', '', '\u{1F600}', '\uffee', 'é', 'Z']))
       const label = JSON.stringify({ints, others, decs, texts})
       const same = (found: unknown, expected: unknown) => assert.deepEqual(found, expected, label)
 

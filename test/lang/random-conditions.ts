@@ -1,7 +1,7 @@
 /** Random conditions on the rows of a table, and the rows that a direct comparison matches. */
 import assert from 'node:assert/strict'
 import {Application, checkProgram, ddl, type FunctionType, type Program} from '../../src/lang/index.js'
-import {type Random, seeded} from './fuzz.js'
+import {type Random, seeded} from '../support/random.js'
 
 // The table and its values
 
@@ -114,7 +114,7 @@ const strings = [
 
 /** Search strings are often substrings of stored values in a different case. */
 const needle = (random: Random): string => {
-  const points = [...random.of(strings)]
+  const points = [...random.pick(strings)]
   const from = random.below(points.length + 1)
   const part = points.slice(from, from + 1 + random.below(4)).join('')
   return random.chance(0.3) ? part.toUpperCase() : random.chance(0.3) ? part.toLowerCase() : part
@@ -131,9 +131,9 @@ export const preciseFloats = (random: Random) =>
 function scalar(kind: Kind, random: Random, precise: readonly number[]): Scalar {
   switch (kind) {
     case 'int':
-      return random.of(ints)
+      return random.pick(ints)
     case 'float':
-      return random.chance(0.5) ? random.of(floats) : random.of(precise)
+      return random.chance(0.5) ? random.pick(floats) : random.pick(precise)
     case 'bool':
       return random.chance(0.5)
     case 'Id[Other]':
@@ -141,7 +141,7 @@ function scalar(kind: Kind, random: Random, precise: readonly number[]): Scalar 
     case 'Id[Thing]':
       return 1 + random.below(rowCount + 2)
     default:
-      return random.of(strings)
+      return random.pick(strings)
   }
 }
 
@@ -150,7 +150,7 @@ const several = <T>(random: Random, most: number, make: () => T): T[] =>
 
 /** One to three different columns. */
 const distinctColumns = (random: Random): Column[] => [
-  ...new Set([random.of(columns), ...several(random, 2, () => random.of(columns))]),
+  ...new Set([random.pick(columns), ...several(random, 2, () => random.pick(columns))]),
 ]
 
 export function randomRows(random: Random, precise: readonly number[]): Row[] {
@@ -254,7 +254,7 @@ export class Generator {
     const random = this.#random
     const parts = distinctColumns(random).map((column) => {
       const isList = column.kind.startsWith('List')
-      const operator = random.of(this.#operators(column, isList).filter((each) => each !== 'between'))
+      const operator = random.pick(this.#operators(column, isList).filter((each) => each !== 'between'))
       const {value} = this.#operand(column, operator)
       const type =
         operator === 'is_null'
@@ -272,7 +272,7 @@ export class Generator {
 
   #refers(): Entry {
     const name = column('s', 'str')
-    const operator = this.#random.of(['eq', 'neq', 'in', 'starts_with', 'contains'] as const)
+    const operator = this.#random.pick(['eq', 'neq', 'in', 'starts_with', 'contains'] as const)
     return {kind: 'refers', tests: [{operator, operand: this.#operand(name, operator)}]}
   }
 
@@ -287,14 +287,14 @@ export class Generator {
 
   #column(): Entry {
     const random = this.#random
-    const chosen = random.of(columns)
+    const chosen = random.pick(columns)
     const isList = chosen.kind.startsWith('List')
     if (!isList && random.chance(0.2))
       return {kind: 'column', column: chosen, tests: [{operator: 'eq', operand: this.#slot(chosen)}], short: true}
     const operators = this.#operators(chosen, isList)
     const tests = new Map<Operator, Test>()
     for (let i = random.chance(0.25) ? 3 : 1; i > 0; i--) {
-      const operator = random.of(operators)
+      const operator = random.pick(operators)
       tests.set(operator, {operator, operand: this.#operand(chosen, operator)})
     }
     return {kind: 'column', column: chosen, tests: [...tests.values()], short: false}

@@ -13,9 +13,9 @@ import {
   rowDecoder,
   toJson,
 } from '../../src/lang/index.js'
+import {type Random, seeded} from '../support/random.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {contents, program} from './databases.js'
-import {type Random, seeded} from './fuzz.js'
 import {
   type Fields,
   names,
@@ -47,7 +47,7 @@ function changed(random: Random, of: Shape): Shape {
     case 'sum': {
       const remaining = of.variants.filter(() => random.chance(0.8))
       const free = variantNames.filter((name) => !remaining.some((each) => each.name === name))
-      const more = random.chance(0.4) && free.length > 0 ? [{name: random.of(free), fields: []}] : []
+      const more = random.chance(0.4) && free.length > 0 ? [{name: random.pick(free), fields: []}] : []
       const variants = [
         ...remaining.map(({name, fields: inner}) => ({name, fields: changedFields(random, inner)})),
         ...more,
@@ -55,7 +55,7 @@ function changed(random: Random, of: Shape): Shape {
       return variants.length === 0 ? of : {kind: 'sum', variants}
     }
     default:
-      return {kind: random.of(scalars)}
+      return {kind: random.pick(scalars)}
   }
 }
 
@@ -65,7 +65,7 @@ function changedFields(random: Random, of: Fields): Fields {
     .map((each) => (random.chance(0.25) ? {...each, shape: changed(random, each.shape)} : each))
   const free = names.filter((name) => !of.some((each) => each.name === name))
   const more =
-    random.chance(0.4) && free.length > 0 ? [{name: random.of(free), shape: optional(random, shape(random, 2))}] : []
+    random.chance(0.4) && free.length > 0 ? [{name: random.pick(free), shape: optional(random, shape(random, 2))}] : []
   return [...remaining, ...more].length === 0 ? of : [...remaining, ...more]
 }
 

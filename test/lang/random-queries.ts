@@ -1,7 +1,7 @@
 /** Random totals, groups, pages and included rows, and the results of a plain evaluation. */
 import assert from 'node:assert/strict'
 import {checkProgram} from '../../src/lang/index.js'
-import {type Random, seeded} from './fuzz.js'
+import {type Random, seeded} from '../support/random.js'
 import {
   type Column,
   type Conditions,
@@ -37,7 +37,7 @@ interface Shape {
 
 const scalars = columns.filter(({kind}) => !kind.startsWith('List'))
 const someOf = <T>(random: Random, items: readonly T[], most: number): T[] => [
-  ...new Set(Array.from({length: 1 + random.below(most)}, () => random.of(items))),
+  ...new Set(Array.from({length: 1 + random.below(most)}, () => random.pick(items))),
 ]
 
 /** NULL is less than every value. */
@@ -83,10 +83,10 @@ function evaluate({fn, column}: Total, rows: readonly Row[]): unknown {
 }
 
 function randomTotal(random: Random): Total {
-  const fn = random.of(['count', 'count', 'sum', 'avg', 'min', 'max'] as const)
-  if (fn === 'count') return {fn, column: random.chance(0.5) ? undefined : random.of(columns)}
+  const fn = random.pick(['count', 'count', 'sum', 'avg', 'min', 'max'] as const)
+  if (fn === 'count') return {fn, column: random.chance(0.5) ? undefined : random.pick(columns)}
   const suitable = fn === 'sum' || fn === 'avg' ? scalars.filter(({kind}) => kind === 'int') : scalars
-  return {fn, column: random.of(suitable)}
+  return {fn, column: random.pick(suitable)}
 }
 
 const totalText = ({fn, column}: Total) => `${fn}(${column?.name ?? ''})`
@@ -151,7 +151,7 @@ function groupShape(random: Random, name: string): Shape & {declaration: string}
 }
 
 function distinctShape(random: Random): Shape {
-  const column = random.of(scalars)
+  const column = random.pick(scalars)
   return {
     type: `List[${column.nullable ? `Option[${column.kind}]` : column.kind}]`,
     text: `.distinct(${column.name})`,
@@ -204,7 +204,7 @@ function question(i: number, random: Random, precise: readonly number[]): Questi
   const generator = new Generator(random, precise)
   const conditions = generator.part(random.below(3))
   const group = groupShape(random, `G${i}`)
-  const shape = random.of([
+  const shape = random.pick([
     group,
     group,
     group,

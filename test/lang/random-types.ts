@@ -1,5 +1,6 @@
+import type {Random} from '../support/random.js'
+
 /** Random types of the data language, and random values of them. */
-import type {Random} from './fuzz.js'
 
 /** A type as a tree, from which a later version can be derived. */
 export type Shape =
@@ -20,12 +21,12 @@ export const some = <T>(random: Random, items: readonly T[], least: number): T[]
 }
 
 export function shape(random: Random, depth = 0): Shape {
-  if (depth > 1 || random.chance(0.55)) return {kind: random.of(scalars)}
+  if (depth > 1 || random.chance(0.55)) return {kind: random.pick(scalars)}
   switch (random.below(5)) {
     case 0:
       return {kind: 'List', of: shape(random, depth + 1)}
     case 1:
-      return {kind: 'Set', of: {kind: random.of(['int', 'str'])}}
+      return {kind: 'Set', of: {kind: random.pick(['int', 'str'])}}
     case 2:
       return {kind: 'Map', of: shape(random, depth + 1)}
     case 3:
@@ -93,19 +94,19 @@ export function value(random: Random, of: Shape): unknown {
   const several = () => Array.from({length: random.below(3)})
   switch (of.kind) {
     case 'int':
-      return random.of([0, 1, 2, -7, 9_007_199_254_740_991])
+      return random.pick([0, 1, 2, -7, 9_007_199_254_740_991])
     case 'float':
-      return random.of([0, 1, 1.5, -0.1, 1e21])
+      return random.pick([0, 1, 1.5, -0.1, 1e21])
     case 'bool':
       return random.chance(0.5)
     case 'str':
-      return random.of(texts)
+      return random.pick(texts)
     case 'dec':
-      return random.of(['0', '1.50', '-2', '00.1', '12345678901234567890.1'])
+      return random.pick(['0', '1.50', '-2', '00.1', '12345678901234567890.1'])
     case 'bytes':
-      return random.of(['', 'AAE=', '/w=='])
+      return random.pick(['', 'AAE=', '/w=='])
     case 'Json':
-      return random.of([1, 'x', true, [1, null], {a: 1, b: null}])
+      return random.pick([1, 'x', true, [1, null], {a: 1, b: null}])
     case 'Option':
       return random.chance(0.4) ? null : inner(of.of)
     case 'List':
@@ -119,7 +120,7 @@ export function value(random: Random, of: Shape): unknown {
     case 'record':
       return record(of.fields)
     case 'sum': {
-      const variant = random.of(of.variants)
+      const variant = random.pick(of.variants)
       return {_tag: variant.name, ...record(variant.fields)}
     }
   }

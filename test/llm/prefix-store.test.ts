@@ -11,7 +11,7 @@ import {PrefixCache} from '../../src/llm/prefix-cache.js'
 import {PrefixStore, type PrefixStoreOptions} from '../../src/llm/prefix-store.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {openRunDirectory, readJsonObject} from '../../src/weights/index.js'
-import {uniformFloats} from '../support/random-floats.js'
+import {seeded} from '../support/random.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, tinyModel, writeTinyModel} from '../support/tiny-model.js'
 
@@ -197,8 +197,7 @@ describe('a state restored from a file', () => {
     const decoder = await openTiny(t)
     const folder = await temporaryFolder(t)
     const shape = decoder.spec.layers.map(({attention}) => attention)
-    const random = uniformFloats(7)
-    const integer = (most: number) => Math.floor(random() * most)
+    const {below: integer} = seeded(7)
     const text = (length: number) => Array.from({length}, () => integer(tinyModel.vocabSize))
     const compute = async (tokens: readonly number[]) => {
       const cache = decoder.newCache()

@@ -4,8 +4,8 @@ import {describe, it} from 'node:test'
 import {readInsertion} from '../../src/llm/insertion.js'
 import {encodePrompt, withDefaults, withinBytes} from '../../src/llm/prompt.js'
 import {type ChatMessage, ChatTemplate, chatml, createTokenizer} from '../../src/text/index.js'
-import {seeded} from '../lang/fuzz.js'
 import {projectFile} from '../support/project.js'
+import {seeded} from '../support/random.js'
 import {byteTokenizer} from '../support/tiny-model.js'
 
 const json = byteTokenizer() as {added_tokens: object[]; model: {vocab: Record<string, number>}}

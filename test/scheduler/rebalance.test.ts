@@ -4,7 +4,7 @@ import {taskWeight} from '../../src/scheduler/scaling/load.js'
 import {planRebalance, type RebalanceAgent, urgentRebalanceDue} from '../../src/scheduler/scaling/rebalance.js'
 import type {QueuedTask} from '../../src/tasks/index.js'
 import {type Priority, priorities} from '../../src/workspace/vocabulary.js'
-import {uniformFloats} from '../support/random-floats.js'
+import {seeded} from '../support/random.js'
 
 const performance = {costPreference: 'performance'} as const
 const economy = {costPreference: 'economy'} as const
@@ -123,8 +123,7 @@ describe('a rebalance', () => {
   })
 
   it('reduces load differences, moves no task twice, and terminates', () => {
-    const random = uniformFloats(3)
-    const below = (limit: number) => Math.floor(random() * limit)
+    const {next: random, below} = seeded(3)
     for (let round = 0; round < 200; round++) {
       let tasks = Array.from({length: below(60)}, (_, i) =>
         queue(1 + below(2), i, [priorities[below(3)] as Priority], {

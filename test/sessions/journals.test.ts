@@ -10,7 +10,7 @@ import type {Session} from '../../src/sessions/session.js'
 import {Sessions, type SessionsOptions} from '../../src/sessions/sessions.js'
 import {openStore} from '../../src/store/index.js'
 import {resolveOrchestratorConfig} from '../../src/workspace/index.js'
-import {uniformFloats} from '../support/random-floats.js'
+import {seeded} from '../support/random.js'
 import {temporaryFolder} from '../support/temporary.js'
 
 /** A storage location of journals. Each call opens it as another process would. */
@@ -91,8 +91,7 @@ for (const [name, open] of [
 
     it('are equal for two writers and a new reader after random events', async (t) => {
       for (let seed = 1; seed <= 12; seed++) {
-        const uniform = uniformFloats(seed)
-        const below = (limit: number) => Math.floor(uniform() * limit)
+        const {below} = seeded(seed)
         const words = ['', 'a', 'zwei\nZeilen', '\u2028\u0000"\\', '\ud800', '🙂'.repeat(400), '__proto__', ' \t']
         const word = () => words[below(words.length)] ?? ''
         const place = await open(t)

@@ -1,4 +1,4 @@
-import {uniformFloats} from '../support/random-floats.js'
+import type {Random} from '../support/random.js'
 
 /** Statistics of the clients of a server. */
 export class Tally {
@@ -15,32 +15,10 @@ export class Tally {
   }
 }
 
-/** Seeded random choices. */
-export class Random {
-  readonly #uniform: () => number
-
-  constructor(seed: number) {
-    this.#uniform = uniformFloats(seed)
-  }
-
-  /** Integer in [0, end). */
-  below(end: number): number {
-    return Math.floor(this.#uniform() * end)
-  }
-
-  chance(probability: number): boolean {
-    return this.#uniform() < probability
-  }
-
-  pick<T>(list: readonly T[]): T {
-    return list[this.below(list.length)] as T
-  }
-
-  /** Random words with a maximum total length; at least one word. */
-  text(longest: number): string {
-    const letters = 'abcdefghijklmnopqrstuvwxyz   äß漢🙂'
-    return Array.from({length: 1 + this.below(longest)}, () => this.pick([...letters])).join('')
-  }
+/** Random words with a maximum total length; at least one word. */
+export function randomText(random: Random, longest: number): string {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz   äß漢🙂']
+  return Array.from({length: 1 + random.below(longest)}, () => random.pick(letters)).join('')
 }
 
 /** Context of a client. */

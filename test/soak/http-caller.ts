@@ -1,5 +1,6 @@
 import {Agent, type IncomingMessage, request} from 'node:http'
-import type {Random, Tally} from './client.js'
+import type {Random} from '../support/random.js'
+import type {Tally} from './client.js'
 
 export interface Answer {
   status: number

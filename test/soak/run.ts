@@ -9,8 +9,9 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {parseArgs} from 'node:util'
+import {type Random, seeded} from '../support/random.js'
 import {type Figures, faultsOf, figuresOf, growthLimit} from './checks.js'
-import {Random, type Service, Tally} from './client.js'
+import {type Service, Tally} from './client.js'
 import {daemonService} from './clients/daemon.js'
 import {dbService} from './clients/db.js'
 import {meshService} from './clients/mesh.js'
@@ -72,7 +73,7 @@ async function use(targets: readonly Target[], phase: number, untilMs: number): 
   await Promise.all(
     targets.flatMap((target, at) =>
       Array.from({length: target.service.clients}, (_, index) =>
-        useOne(target, index, new Random(seed + 10_000 * phase + 100 * at + index), untilMs),
+        useOne(target, index, seeded(seed + 10_000 * phase + 100 * at + index), untilMs),
       ),
     ),
   )
@@ -99,7 +100,7 @@ async function useOne(
 
 /** Pauses all clients. @returns interval of the samples of idle servers */
 async function rest(targets: readonly Target[]): Promise<[fromMs: number, toMs: number]> {
-  const random = new Random(seed)
+  const random = seeded(seed)
   await Promise.all(targets.map(({service, address, tally}) => service.settle?.({address, index: 0, random, tally})))
   await pause(settleMs)
   const fromMs = performance.now()

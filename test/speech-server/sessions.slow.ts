@@ -3,10 +3,10 @@ import {before, describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {SpeechEventV1} from '../../src/contracts/index.js'
 import {freePort} from '../../src/net/index.js'
+import {randomSource} from '../../src/sampling/index.js'
 import {RemoteSession} from '../../src/speech/index.js'
 import {campaignSeed} from '../support/campaign-seed.js'
 import {startCutProxy} from '../support/cut-proxy.js'
-import {uniformFloats} from '../support/random-floats.js'
 import {startSvc} from '../support/svc.js'
 import {talkOf} from '../support/talk.js'
 import {temporaryFolder} from '../support/temporary.js'
@@ -64,7 +64,7 @@ async function interrupted(test: TestContext, seed: number): Promise<void> {
       if (event.type === 'final') finals.push(event.event)
       else if (event.type === 'gap') gaps.push(event)
   })()
-  const random = uniformFloats(seed)
+  const random = randomSource(seed)
   const [kill = 0, ...cuts] = Array.from({length: 4}, () => 1 + random() * (seconds - 2))
   const plan = [{at: kill, kills: true}, ...cuts.map((at) => ({at, kills: false}))].sort((a, b) => a.at - b.at)
   const started = performance.now()

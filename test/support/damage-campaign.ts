@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {type AudioWarning, openAudio} from '../../src/audio/index.js'
+import {randomSource} from '../../src/sampling/index.js'
 import {decodeAnyway, ffmpeg} from './ffmpeg.js'
-import {uniformFloats} from './random-floats.js'
 import {sine, sumOf, whiteNoise} from './sounds.js'
 import {waveFile} from './wave-file.js'
 
@@ -74,7 +74,7 @@ export async function assertNoSilentLoss(format: string, folder: string, [from, 
   const whole = await recording(format, folder)
   const path = join(folder, `damaged.${format}`)
   for (let seed = from; seed < to; seed++) {
-    await writeFile(path, mutated(whole, uniformFloats(seed)))
+    await writeFile(path, mutated(whole, randomSource(seed)))
     const warnings: AudioWarning[] = []
     const seconds = await decodedSeconds(path, warnings).catch((error: Error & {code?: string}) => {
       assert.match(error.code ?? '', /^audio_/, `${format}, seed ${seed}: ${error.stack}`)

@@ -1,8 +1,8 @@
 import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
+import {randomSource} from '../../src/sampling/index.js'
 import {floatToHalf, openRunDirectory, readJsonObject, readTensorFloat32} from '../../src/weights/index.js'
 import {type GgufEntry, type GgufFileTensor, ggufFile} from './gguf-file.js'
-import {uniformFloats} from './random-floats.js'
 
 /** Names of the parts of tensor names. */
 const parts: Readonly<Record<string, string>> = {
@@ -121,7 +121,7 @@ const randomBlocks = (
   number,
   weights,
   write(values) {
-    const random = uniformFloats(values.length + number)
+    const random = randomSource(values.length + number)
     const blocks = Buffer.from(Uint8Array.from({length: (values.length / weights) * bytes}, () => 256 * random()))
     const scale = rms(values) / size
     for (let block = 0; block < blocks.length; block += bytes)

@@ -1,6 +1,8 @@
-/** A seeded source of approximately normal numbers with mean 0 and variance 1. Source: mulberry32. */
+import {randomSource} from '../../src/sampling/index.js'
+
+/** A seeded source of approximately normal numbers with mean 0 and variance 1. */
 export function randomFloats(seed: number): (count: number) => Float32Array {
-  const uniform = uniformFloats(seed)
+  const uniform = randomSource(seed)
   return (count) =>
     Float32Array.from({length: count}, () => {
       const radius = Math.sqrt(-2 * Math.log(1 - uniform()))
@@ -8,21 +10,10 @@ export function randomFloats(seed: number): (count: number) => Float32Array {
     })
 }
 
-/** A seeded source of numbers from 0 to 1. */
-export function uniformFloats(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let x = Math.imul(state ^ (state >>> 15), 1 | state)
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** The same for very many numbers: repeats a million of them from varying positions. */
 export function pooledFloats(seed: number): (count: number) => Float32Array {
   const pool = randomFloats(seed)(1 << 20)
-  const uniform = uniformFloats(seed)
+  const uniform = randomSource(seed)
   return (count) => {
     const out = new Float32Array(count)
     for (let at = 0; at < count; ) {

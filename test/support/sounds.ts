@@ -1,5 +1,6 @@
 import {openAudio} from '../../src/audio/index.js'
-import {randomFloats, uniformFloats} from './random-floats.js'
+import {randomSource} from '../../src/sampling/index.js'
+import {randomFloats} from './random-floats.js'
 
 /** All samples of a recording, mono at 16 kHz. */
 export async function readClip(path: string): Promise<Float32Array> {
@@ -61,7 +62,7 @@ export function hum(samples: number): Float32Array {
 
 /** Short bursts at irregular intervals. */
 export function clicks(samples: number, perSecond: number, seed = 1): Float32Array {
-  const uniform = uniformFloats(seed)
+  const uniform = randomSource(seed)
   const out = new Float32Array(samples)
   for (let at = 0; at < samples; at += Math.round((16_000 / perSecond) * (0.8 + 0.4 * uniform())))
     for (let k = 0; k < 80 && at + k < samples; k++) out[at + k] = 0.8 * Math.exp(-k / 15) * (2 * uniform() - 1)

@@ -7,7 +7,7 @@ import {isGpuEligible, isSchedulable, type RemoteHint, remoteHint} from '../../s
 import {type RoutingAgent, type RoutingPolicy, type RoutingRequest, scoreAgent} from '../../src/tasks/routing/score.js'
 import {type Capabilities, noCapabilities} from '../../src/workspace/capabilities.js'
 import {placementReasons} from '../../src/workspace/vocabulary.js'
-import {uniformFloats} from '../support/random-floats.js'
+import {seeded} from '../support/random.js'
 
 const defaults: RoutingPolicy = {
   attentionEnabled: false,
@@ -508,9 +508,8 @@ describe('exploration', () => {
 
 describe('random agents', () => {
   it('yield the one with the highest score, with ties going to the lower load', () => {
-    const random = uniformFloats(17)
+    const {next: random, below} = seeded(17)
     const yes = () => random() < 0.5
-    const below = (limit: number) => Math.floor(random() * limit)
     const some = (): Capabilities =>
       has({
         gpu_cuda: yes(),

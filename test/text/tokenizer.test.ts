@@ -3,8 +3,8 @@ import {existsSync, readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
 import {Tokenizer as Library} from '@huggingface/tokenizers'
 import {ChatTemplate, chatml, createTokenizer, TooManyTokens} from '../../src/text/index.js'
-import {seeded} from '../lang/fuzz.js'
 import {projectFile} from '../support/project.js'
+import {seeded} from '../support/random.js'
 import {byteTokenizer} from '../support/tiny-model.js'
 
 interface TokenizerFile {
@@ -84,7 +84,7 @@ const letters = [...'ab the.,  \n\tÄ字𝄞▁<|[]/>INSTs0']
 const texts = Array.from({length: 60}, (_, seed) => {
   const random = seeded(seed)
   const pieces = Array.from({length: random.below(60)}, () =>
-    random.chance(0.3) ? random.of(story.split(' ')) : random.chance(0.1) ? random.of(roles) : random.of(letters),
+    random.chance(0.3) ? random.pick(story.split(' ')) : random.chance(0.1) ? random.pick(roles) : random.pick(letters),
   )
   return pieces.join('')
 })

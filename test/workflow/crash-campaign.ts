@@ -6,18 +6,14 @@ import {createInterface} from 'node:readline'
 import type {TestContext} from 'node:test'
 import {stringify} from 'yaml'
 import type {WorkflowStep} from '../../src/contracts/index.js'
-import {randomSource} from '../../src/sampling/index.js'
 import {signalKeysOf} from '../../src/workflow/definition/signal-keys.js'
 import {createRun, replayRun, startRun} from '../../src/workflow/engine/index.js'
 import {requireRun, sendSignal} from '../../src/workflow/index.js'
 import {definitionOf} from '../../src/workflow/store/runs.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {projectFile} from '../support/project.js'
+import {type Random, seeded} from '../support/random.js'
 import {plainPorts, workflow} from './support.js'
-
-export type Random = () => number
-
-export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
 
 /** A workflow of random steps. Its programs append what they do to a log; the attempts that fail are the same in each run. */
 function randomWorkflow(random: Random, log: string): string {
@@ -28,7 +24,7 @@ function randomWorkflow(random: Random, log: string): string {
     return {id, exec: ['sh', '-c', script], ...more}
   }
   const step = (depth: number): WorkflowStep => {
-    const kind = Math.floor(random() * (depth > 1 ? 5 : 8))
+    const kind = random.below(depth > 1 ? 5 : 8)
     switch (kind) {
       case 0:
       case 1:
@@ -36,21 +32,21 @@ function randomWorkflow(random: Random, log: string): string {
       case 2:
         return record({compensate: record()})
       case 3:
-        return {id: `s${ids++}`, timer: Math.floor(random() * 30)}
+        return {id: `s${ids++}`, timer: random.below(30)}
       case 4:
-        return {id: `s${ids++}`, signal: pick(random, ['red', 'green'])}
+        return {id: `s${ids++}`, signal: random.pick(['red', 'green'])}
       case 5:
         return {id: `s${ids++}`, parallel: {a: steps(depth + 1, 2), b: steps(depth + 1, 2)}}
       case 6:
-        return {id: `s${ids++}`, for_each: [1, 2, 3], concurrency: pick(random, [1, 2]), steps: steps(depth + 1, 2)}
+        return {id: `s${ids++}`, for_each: [1, 2, 3], concurrency: random.pick([1, 2]), steps: steps(depth + 1, 2)}
       default:
-        return {if: pick(random, ['1 < 2', '2 < 1']), then: steps(depth + 1, 2), else: steps(depth + 1, 1)}
+        return {if: random.pick(['1 < 2', '2 < 1']), then: steps(depth + 1, 2), else: steps(depth + 1, 1)}
     }
   }
   const steps = (depth: number, most: number): WorkflowStep[] =>
-    Array.from({length: 1 + Math.floor(random() * most)}, () => step(depth))
+    Array.from({length: 1 + random.below(most)}, () => step(depth))
   const all = [record(), ...steps(0, 5), record()]
-  if (random() < 0.3) all.push({id: 'last', exec: ['false'], retries: 1, initial_backoff: 1})
+  if (random.chance(0.3)) all.push({id: 'last', exec: ['false'], retries: 1, initial_backoff: 1})
   const names = all.flatMap(({id}) => id ?? [])
   return stringify({steps: all, output: names.filter((id) => id !== 'last').map((id) => `\${{ str(steps.${id}) }}`)})
 }
@@ -70,7 +66,7 @@ export async function crashCampaign(
   test: TestContext,
   {seed, workflows, kills}: {seed: number; workflows: number; kills: number},
 ): Promise<number> {
-  const random = randomSource(seed)
+  const random = seeded(seed)
   const context = await openTestOrchestrator(test, {clock: 'real'})
   const log = join(context.root, 'log')
   const sources = Array.from({length: workflows}, () => randomWorkflow(random, log))
@@ -82,8 +78,7 @@ export async function crashCampaign(
   })
   const isOpen = () => started.some(({runId}) => ['running', 'waiting'].includes(requireRun(context, runId).status))
   let killed = 0
-  for (let i = 0; i < kills && isOpen(); i++)
-    if (await runAndKill(context.root, 2 + Math.floor(random() * 60), isOpen)) killed++
+  for (let i = 0; i < kills && isOpen(); i++) if (await runAndKill(context.root, 2 + random.below(60), isOpen)) killed++
   await runAndKill(context.root, Number.POSITIVE_INFINITY, isOpen)
 
   const lines = (await readFile(log, 'utf8')).trimEnd().split('\n')

@@ -3,13 +3,13 @@ import type {TestContext} from 'node:test'
 import {stringify} from 'yaml'
 import type {WorkflowStep} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
-import {randomSource} from '../../src/sampling/index.js'
 import {failTask, takeClaim} from '../../src/tasks/index.js'
 import {createRun} from '../../src/workflow/engine/index.js'
 import {canResume, requestCancel, requireRun} from '../../src/workflow/store/runs.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
-import {pick, type Random, runAndKill} from './crash-campaign.js'
+import {type Random, seeded} from '../support/random.js'
+import {runAndKill} from './crash-campaign.js'
 import {workflow} from './support.js'
 
 /** A workflow of tasks with time limits and retries, alone, in parallel and in loops; some have a step that fails. */
@@ -17,26 +17,26 @@ function randomWorkflow(random: Random): string {
   let ids = 0
   const task = (): WorkflowStep => ({
     id: `t${ids++}`,
-    task: {description: 'work', processor: 'external', retries: pick(random, [0, 1])},
+    task: {description: 'work', processor: 'external', retries: random.pick([0, 1])},
     // The worker takes only some tasks, so the others need a limit.
-    timeout: 20 + Math.floor(random() * 300),
-    retries: pick(random, [0, 1, 2]),
+    timeout: 20 + random.below(300),
+    retries: random.pick([0, 1, 2]),
     initial_backoff: 1,
-    continue_on_error: random() < 0.6,
-    ...(random() < 0.3 ? {compensate: {task: 'undo', timeout: 100, retries: 1, initial_backoff: 1}} : {}),
+    continue_on_error: random.chance(0.6),
+    ...(random.chance(0.3) ? {compensate: {task: 'undo', timeout: 100, retries: 1, initial_backoff: 1}} : {}),
   })
-  const steps = (depth: number): WorkflowStep[] => Array.from({length: 1 + Math.floor(random() * 2)}, () => step(depth))
+  const steps = (depth: number): WorkflowStep[] => Array.from({length: 1 + random.below(2)}, () => step(depth))
   const step = (depth: number): WorkflowStep => {
-    const kind = Math.floor(random() * (depth > 1 ? 3 : 5))
+    const kind = random.below(depth > 1 ? 3 : 5)
     if (kind < 2) return task()
-    if (kind === 2) return {timer: Math.floor(random() * 50)}
+    if (kind === 2) return {timer: random.below(50)}
     if (kind === 3) return {parallel: {a: steps(depth + 1), b: [...steps(depth + 1), ...failing(random)]}}
     return {for_each: [1, 2], concurrency: 2, steps: steps(depth + 1)}
   }
   return stringify({steps: [...steps(0), ...failing(random)]})
 }
 
-const failing = (random: Random): WorkflowStep[] => (random() < 0.3 ? [{exec: ['false']}] : [])
+const failing = (random: Random): WorkflowStep[] => (random.chance(0.3) ? [{exec: ['false']}] : [])
 
 /** The part of an idempotency key that names the run and the activity: without the attempt. */
 const stepOf = (row: string) => `rtrim(rtrim(${row}.idempotency_key, '0123456789'), ':')`
@@ -69,7 +69,7 @@ export async function taskCampaign(
   test: TestContext,
   {seed, workflows, kills}: {seed: number; workflows: number; kills: number},
 ): Promise<void> {
-  const random = randomSource(seed)
+  const random = seeded(seed)
   const context = await openTestOrchestrator(test, {clock: 'real'})
   for (const sql of watch) context.store.run(sql)
   const runs = Array.from(
@@ -86,8 +86,8 @@ export async function taskCampaign(
   let resumes = true
   const worker = setInterval(() => {
     work(context, random)
-    if (random() < workflows * cancelShare) requestCancel(context, pick(random, runs))
-    const run = pick(random, runs)
+    if (random.chance(workflows * cancelShare)) requestCancel(context, random.pick(runs))
+    const run = random.pick(runs)
     if (resumes && !resumed.has(run) && canResume(requireRun(context, run))) {
       resumed.add(run)
       resume(context, run)
@@ -97,7 +97,7 @@ export async function taskCampaign(
   test.after(() => clearInterval(worker))
   try {
     for (let i = 0; i < kills && isOpen(); i++)
-      await runAndKill(context.root, 20 + Math.floor(random() * 20 * workflows), isOpen)
+      await runAndKill(context.root, 20 + random.below(20 * workflows), isOpen)
     resumes = false
     await runAndKill(context.root, Number.POSITIVE_INFINITY, isOpen)
   } finally {
@@ -115,7 +115,7 @@ const resume = ({store}: TestOrchestrator, run: string) =>
 
 /** Claims a task and completes it, fails it, or leaves it. */
 function work(context: TestOrchestrator, random: Random): void {
-  const fate = random()
+  const fate = random.next()
   try {
     context.store.transaction(() => {
       const {task, generation} = takeClaim(context, {owner: 'worker', ttlMs: 200})

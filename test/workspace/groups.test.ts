@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {SvcError} from '../../src/errors/index.js'
+import {randomSource} from '../../src/sampling/index.js'
 import {detectGroups} from '../../src/tasks/routing/detect-groups.js'
 import {matchesGlob} from '../../src/workspace/glob.js'
 import {groupOf} from '../../src/workspace/groups.js'
-import {uniformFloats} from '../support/random-floats.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 describe('a pattern', () => {
@@ -53,7 +53,7 @@ describe('a pattern', () => {
       }
       return path !== '' && pattern[0] === path[0] && simple(pattern.slice(1), path.slice(1))
     }
-    const random = uniformFloats(5)
+    const random = randomSource(5)
     const pick = (letters: string[]) => letters[Math.floor(random() * letters.length)] as string
     const name = (letters: string[]) => Array.from({length: 1 + Math.floor(random() * 4)}, () => pick(letters)).join('')
     const some = (make: () => string) => Array.from({length: 1 + Math.floor(random() * 4)}, make).join('/')

@@ -1,8 +1,8 @@
 import {median, round} from '../../../src/bench/measure.js'
+import {randomSource} from '../../../src/sampling/index.js'
 import {chooseAgent} from '../../../src/tasks/routing/choose.js'
 import type {RoutingAgent, RoutingPolicy, RoutingRequest} from '../../../src/tasks/routing/score.js'
 import {noCapabilities} from '../../../src/workspace/capabilities.js'
-import {uniformFloats} from '../../support/random-floats.js'
 
 const agentCount = 64
 const rounds = 41
@@ -29,7 +29,7 @@ const policy: RoutingPolicy = {
 
 /** Time to route a task among 64 agents with files, groups, requirements and all costly settings, µs per decision. */
 export async function orchestratorRouting() {
-  const random = uniformFloats(64)
+  const random = randomSource(64)
   const agents = Array.from(
     {length: agentCount},
     (_, i): RoutingAgent => ({

@@ -1,6 +1,6 @@
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
-import {randomSource} from '../../../src/sampling/index.js'
 import {priorities} from '../../../src/workspace/index.js'
+import {seeded} from '../../support/random.js'
 import {agentNames} from './workspace.js'
 
 /** One call: a single task or a batch. */
@@ -25,8 +25,7 @@ const reach = 30
  * the same keys.
  */
 export function planCalls(name: string, count: number, seed: number): Call[] {
-  const random = randomSource(seed)
-  const below = (limit: number) => Math.floor(random() * limit)
+  const {next: random, below} = seeded(seed)
   const keys: string[] = []
   const calls: Call[] = []
 

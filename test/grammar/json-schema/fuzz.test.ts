@@ -4,7 +4,7 @@ import {Ajv2020} from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import {SvcError} from '../../../src/errors/index.js'
 import {type CompiledGrammar, compileGrammar, schemaGrammar} from '../../../src/grammar/index.js'
-import {uniformFloats} from '../../support/random-floats.js'
+import {randomSource} from '../../../src/sampling/index.js'
 import {matches} from '../support/judge.js'
 import {randomSchemas} from '../support/random-schema.js'
 
@@ -49,7 +49,7 @@ function validator(ajv: Ajv2020, schema: object | boolean): ((value: unknown) =>
 
 describe('random schemas', () => {
   it('are refused with keyword and pointer, or accept valid values only', () => {
-    const random = randomSchemas(uniformFloats(59))
+    const random = randomSchemas(randomSource(59))
     const ajv = new Ajv2020({strict: false, logger: false})
     ;(formats as unknown as (to: unknown) => void)(ajv)
     let compiledSchemas = 0

@@ -3,7 +3,9 @@ import {writeFile} from 'node:fs/promises'
 import {createConnection, type Socket} from 'node:net'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
-import type {Client, Random, Service, Tally, Visit} from '../client.js'
+import type {Random} from '../../support/random.js'
+import type {Client, Service, Tally, Visit} from '../client.js'
+import {randomText} from '../client.js'
 
 const settings = `[orchestrator.exec]
 enabled = true
@@ -93,7 +95,7 @@ class DaemonClient implements Client {
     if (this.#tasks.length >= maxTasks) return this.#cancel()
     const random = this.#random
     const common = {
-      description: `task ${random.text(200)}`,
+      description: `task ${randomText(random, 200)}`,
       priority: random.pick(['background', 'normal', 'urgent']),
       session_id: this.#owner,
     }
@@ -119,10 +121,11 @@ class DaemonClient implements Client {
     if (this.#random.chance(0.7))
       await this.#call(
         'orch.complete_task',
-        {task_id: task.id, generation, attestation: {completion_summary: this.#random.text(500)}},
+        {task_id: task.id, generation, attestation: {completion_summary: randomText(this.#random, 500)}},
         ...lost,
       )
-    else await this.#call('orch.fail_task', {task_id: task.id, generation, reason: this.#random.text(50)}, ...lost)
+    else
+      await this.#call('orch.fail_task', {task_id: task.id, generation, reason: randomText(this.#random, 50)}, ...lost)
     this.#tasks = this.#tasks.filter((id) => id !== task.id)
   }
 
@@ -153,7 +156,7 @@ class DaemonClient implements Client {
     else if (at === 2) await this.#call('orch.submit_task', {description: 7}, 'params_invalid')
     else {
       this.#tally.requests++
-      this.#socket?.write(`${random.pick(['{"id": ', '[]', '7', '{"jsonrpc":"2.0"}', random.text(1000)])}\n`)
+      this.#socket?.write(`${random.pick(['{"id": ', '[]', '7', '{"jsonrpc":"2.0"}', randomText(random, 1000)])}\n`)
     }
   }
 

@@ -2,7 +2,9 @@ import {copyFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {EventStream} from '../../support/event-stream.js'
 import {projectFile} from '../../support/project.js'
-import type {Client, Random, Service, Tally, Visit} from '../client.js'
+import type {Random} from '../../support/random.js'
+import type {Client, Service, Tally, Visit} from '../client.js'
+import {randomText} from '../client.js'
 import {HttpCaller} from '../http-caller.js'
 
 /** Server of a program in the data language: the todo list of the examples. */
@@ -84,7 +86,7 @@ class DbClient implements Client {
   async #add(): Promise<void> {
     if (this.#rows.length >= mostRows) return this.#remove()
     const due = this.#random.chance(0.5) ? {due: '2030-01-01'} : {}
-    const body = {title: `todo ${this.#random.text(60)}`, ...due}
+    const body = {title: `todo ${randomText(this.#random, 60)}`, ...due}
     const {status, text} = await this.#http.send('POST', '/api/mutation/add', body, 200)
     if (status === 200) this.#rows.push(JSON.parse(text) as number)
   }

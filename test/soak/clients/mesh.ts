@@ -1,5 +1,7 @@
 import {join} from 'node:path'
-import type {Client, Random, Service, Visit} from '../client.js'
+import type {Random} from '../../support/random.js'
+import type {Client, Service, Visit} from '../client.js'
+import {randomText} from '../client.js'
 import {HttpCaller} from '../http-caller.js'
 
 const clients = 3
@@ -110,7 +112,7 @@ class MeshNode implements Client {
       sender_agent_id: this.#agent,
       receiver_agent_id: String(1 + random.below(clients)),
       message_type: 'free_form',
-      payload: random.text(500),
+      payload: randomText(random, 500),
       priority: random.below(256),
       idempotency_key: `${this.#node}-${this.#incarnation}-${this.#sent++}`,
     }

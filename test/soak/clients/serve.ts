@@ -1,6 +1,8 @@
 import {join} from 'node:path'
+import type {Random} from '../../support/random.js'
 import {writeTinyModel} from '../../support/tiny-model.js'
-import type {Client, Random, Service, Visit} from '../client.js'
+import type {Client, Service, Visit} from '../client.js'
+import {randomText} from '../client.js'
 import {HttpCaller} from '../http-caller.js'
 
 /** Model server with a tiny model. */
@@ -88,7 +90,7 @@ class ServeClient implements Client {
   #generation(longest: number): [path: string, body: object] {
     const random = this.#random
     const stream = random.chance(0.6)
-    const text = (random.chance(0.5) ? instructions : '') + random.text(40)
+    const text = (random.chance(0.5) ? instructions : '') + randomText(random, 40)
     const tokens = 1 + random.below(longest)
     const messages = [{role: 'user', content: text}]
     const ollama = {stream, options: {num_predict: tokens, temperature: random.pick([0, 1])}}

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {randomSource} from '../../../src/sampling/index.js'
 import {alignPath} from '../../../src/speech/ctc/align-path.js'
 import {decodeEmissions} from '../../../src/speech/ctc/ctc-model.js'
 import {type Emissions, emissionsOf, greedyPath} from '../../../src/speech/ctc/emissions.js'
 import {prefixBeamSearch} from '../../../src/speech/ctc/prefix-beam-search.js'
 import {createSpeller, ctcText, readCtcVocabulary, textOf} from '../../../src/speech/ctc/vocabulary.js'
 import {compiledFor} from '../../support/constraints.js'
+import {seeded} from '../../support/random.js'
 import {randomFloats} from '../../support/random-floats.js'
 
 const vocabulary = readCtcVocabulary(
@@ -225,8 +225,7 @@ describe('a window with constraints', () => {
   })
 
   it('obeys any combination of constraints', () => {
-    const pick = randomSource(5)
-    const below = (count: number) => Math.floor(pick() * count)
+    const {below} = seeded(5)
     const list = <T>(most: number, one: () => T): T[] => Array.from({length: below(most + 1)}, one)
     const phrase = () => Array.from({length: 1 + below(3)}, () => 'abc'[below(3)]).join('')
     let constrained = 0

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {after, before, describe, it} from 'node:test'
 import {energyVad, openAudio} from '../../../src/audio/index.js'
+import {randomSource} from '../../../src/sampling/index.js'
 import {openSpeechModel} from '../../../src/speech/engine/open-model.js'
 import {
   AudioOverflow,
@@ -16,7 +17,6 @@ import {Recording} from '../../../src/speech/transcribe/recording.js'
 import {transcribe} from '../../../src/speech/transcribe/transcribe.js'
 import type {WindowMemo} from '../../../src/speech/transcribe/window-memo.js'
 import {projectFile} from '../../support/project.js'
-import {uniformFloats} from '../../support/random-floats.js'
 import {suiteFolder} from '../../support/temporary.js'
 
 const rate = 16_000
@@ -221,7 +221,7 @@ describe('live transcription with a model that carries its state', () => {
 
   it('ends, and has each sample in one utterance, however the audio arrives and is cut', async () => {
     for (let seed = 1; seed <= 60; seed++) {
-      const random = uniformFloats(seed)
+      const random = randomSource(seed)
       const heard: Float32Array[] = []
       const {live, seen, results} = start(windowModel('window').model, {
         detector: undefined,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import type {AudioStream, SpeechRegion, VoiceActivityDetector} from '../../../src/audio/index.js'
-import {randomSource} from '../../../src/sampling/index.js'
 import {defaultTranscribeOptions, type SpeechModel, transcribe, type WindowResult} from '../../../src/speech/index.js'
 import {advanced} from '../../../src/speech/transcribe/advanced.js'
 import {Recording} from '../../../src/speech/transcribe/recording.js'
+import {seeded} from '../../support/random.js'
 
 const rate = 16_000
 
@@ -25,8 +25,7 @@ interface Case {
 }
 
 function randomCase(seed: number): Case {
-  const pick = randomSource(seed)
-  const below = (count: number) => Math.floor(pick() * count)
+  const {next: pick, below} = seeded(seed)
   const length = 1 + below(3 * rate)
   const regions: SpeechRegion[] = []
   for (let at = below(4000); at < length && pick() < 0.95; ) {

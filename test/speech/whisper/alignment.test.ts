@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {randomSource} from '../../../src/sampling/index.js'
 import {alignTokens, medianFilter} from '../../../src/speech/whisper/align-tokens.js'
 import {alignmentHeads} from '../../../src/speech/whisper/alignment-heads.js'
 import {readWhisperConfig} from '../../../src/speech/whisper/config.js'
 import {warpRows} from '../../../src/speech/whisper/dynamic-time-warping.js'
 import {attachPunctuation, splitWords, trimAtSentenceEnds} from '../../../src/speech/whisper/words.js'
-import {randomFloats, uniformFloats} from '../../support/random-floats.js'
+import {randomFloats} from '../../support/random-floats.js'
 import {microShape, whisperConfig} from '../../support/whisper-weights.js'
 
 /** A path that begins each row where it is said to, as a cost that is low on it. */
@@ -69,7 +70,7 @@ describe('token timings', () => {
   it('follow the alignment heads', () => {
     const begins = [0, 10, 25, 40]
     const [heads, tokens, positions] = [3, 6, 60]
-    const uniform = uniformFloats(2)
+    const uniform = randomSource(2)
     const weights = new Float32Array(heads * tokens * positions)
     for (let head = 0; head < heads; head++)
       for (let row = 0; row < tokens; row++)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {after, before, describe, it} from 'node:test'
 import {logMel} from '../../../src/audio/index.js'
-import {randomSource, TokenLogits} from '../../../src/sampling/index.js'
+import {TokenLogits} from '../../../src/sampling/index.js'
 import {constraintCompiler} from '../../../src/speech/constraints/compile.js'
 import {defaultTranscribeOptions} from '../../../src/speech/index.js'
 import type {DecodingConstraints} from '../../../src/speech/model/model.js'
@@ -15,6 +15,7 @@ import {whisperText} from '../../../src/speech/whisper/text-vocabulary.js'
 import {readShards} from '../../../src/weights/index.js'
 import {constraintsOf} from '../../support/constraints.js'
 import {digits, encodingTokenizer} from '../../support/micro-whisper.js'
+import {seeded} from '../../support/random.js'
 import {randomFloats} from '../../support/random-floats.js'
 import {suiteFolder} from '../../support/temporary.js'
 import {allLogits} from '../../support/token-logits.js'
@@ -143,8 +144,7 @@ describe('a Whisper window', () => {
   })
 
   it('obeys any combination of constraints', async () => {
-    const random = randomSource(11)
-    const below = (count: number) => Math.floor(random() * count)
+    const {below} = seeded(11)
     const list = <T>(most: number, one: () => T): T[] => Array.from({length: below(most + 1)}, one)
     const phrase = () => [digits[below(10)], ...list(2, () => digits[below(10)])].join(' ')
     const seen = {escaped: 0, dropped: 0, constrained: 0, texts: new Set<string>()}

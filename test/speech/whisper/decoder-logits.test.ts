@@ -17,6 +17,7 @@ import {readShards} from '../../../src/weights/index.js'
 import {constraintsOf} from '../../support/constraints.js'
 import {microData, writeMicroWhisper} from '../../support/micro-whisper.js'
 import {skipWithout} from '../../support/project.js'
+import {seeded} from '../../support/random.js'
 import {randomFloats} from '../../support/random-floats.js'
 import {temporaryFolder} from '../../support/temporary.js'
 import {wideWords, writeWideWhisper} from '../../support/wide-whisper.js'
@@ -111,8 +112,7 @@ describe('the most likely tokens of a quantised vocabulary matrix', () => {
   ] as const)
     it(`are the same in a window as with all logits of the checkpoint, if rows of ${copy} ${name}`, async (test) => {
       const {audio, vocabulary, config} = await open(test, (folder) => writeWideWhisper(folder, 'F16', spread), copy)
-      const random = randomSource(11)
-      const below = (count: number) => Math.floor(random() * count)
+      const {below} = seeded(11)
       const phrases = () => Array.from({length: below(4)}, () => wideWords[below(wideWords.length)]!)
       const compile = constraintCompiler(whisperText(vocabulary))
       let wholeHeads = 0

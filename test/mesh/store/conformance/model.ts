@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict'
 import {it} from 'node:test'
+import {seeded} from '../../../support/random.js'
 import {begin, endOf, leaseMs, type OpenStore, type Story} from './story.js'
-
-/** Deterministic pseudo-random numbers in [0, 1) (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let value = Math.imul(state ^ (state >>> 15), 1 | state)
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 /** Lease or claim in the model. */
 interface Hold {
@@ -36,20 +26,19 @@ export function modelConformance(open: OpenStore): void {
  * pending messages.
  */
 export async function randomHistory(story: Story, seed: number): Promise<Model> {
-  const random = randomOf(seed)
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
+  const {next: random, below, pick} = seeded(seed)
   for (const node of nodes) await story.join(node)
   const model = new Model(story)
   const steps = [
     () => model.grant(pick(nodes), pick(keys)),
     () => model.renew(pick(nodes), pick(keys)),
     () => model.release(pick(nodes), pick(keys)),
-    () => model.deliver(`key ${Math.floor(random() * 30)}`),
+    () => model.deliver(`key ${below(30)}`),
     () => model.claim(pick(nodes)),
     () => model.claim(pick(nodes)),
     () => model.ack(pick(nodes), random()),
-    async () => story.clock.advance(Math.floor(random() * leaseMs * 0.7)),
-    async () => random() < 0.2 && (await story.restart(Math.floor(random() * leaseMs))),
+    async () => story.clock.advance(below(leaseMs * 0.7)),
+    async () => random() < 0.2 && (await story.restart(below(leaseMs))),
     async () => random() < 0.1 && (await model.leave(pick(nodes))),
   ]
   for (let i = 0; i < 250; i++) {
