@@ -1,7 +1,7 @@
 import type {TestContext} from 'node:test'
 import {spawnAgent} from '../../../src/orchestrator/index.js'
 import {openTestOrchestrator, type TestOrchestrator} from './open-test-orchestrator.js'
-import {randomWalk} from './random-walk.js'
+import {WorkspaceWalk} from './random-walk.js'
 import {keptCounters, recount} from './recount.js'
 
 /** Conditions that must hold after every step. `broken` returns the first row that violates one. */
@@ -89,10 +89,10 @@ export async function walkWorkspace(t: TestContext, seed: number, steps: number)
   for (const name of ['agent-0', 'agent-1', 'agent-2']) spawnAgent(orchestrator, {name})
   const faults = new Map<string, string>()
   const done = new Map<string, number>()
-  let count = 0
-  for (const step of randomWalk(orchestrator, steps, seed)) {
-    count++
-    if (step.refused === undefined) done.set(step.name, (done.get(step.name) ?? 0) + 1)
+  const walk = new WorkspaceWalk(orchestrator, seed)
+  for (let count = 1; count <= steps; count++) {
+    const step = await walk.step()
+    if (!step.isRefused) done.set(step.name, (done.get(step.name) ?? 0) + 1)
     for (const {name, broken} of invariants) {
       if (faults.has(name)) continue
       const row = broken(orchestrator)

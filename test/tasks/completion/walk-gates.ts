@@ -1,8 +1,7 @@
 import {rm, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {isErrorOf, SvcError} from '../../../src/errors/index.js'
+import {isErrorOf} from '../../../src/errors/index.js'
 import {type Orchestrator, spawnAgent} from '../../../src/orchestrator/index.js'
-import {randomSource} from '../../../src/sampling/index.js'
 import type {TaskResult} from '../../../src/tasks/base/task.js'
 import {
   approveTask,
@@ -19,7 +18,7 @@ import {
   submitTask,
   taskEnvelope,
 } from '../../../src/tasks/index.js'
-import type {TaskStatus} from '../../../src/workspace/index.js'
+import {countStep, type Move, Walk} from '../../orchestrator/support/walk.js'
 import {gateFaults} from './gate-invariants.js'
 
 /** Settings of the table `orchestrator` for a walk: all gates are enforced, and tasks are returned twice at most. */
@@ -60,15 +59,10 @@ export interface WalkReport {
  * fault.
  */
 export const walkGates = (orchestrator: Orchestrator, options: WalkOptions): Promise<WalkReport> =>
-  new Walk(orchestrator, options).run()
+  new GateWalk(orchestrator, options).run()
 
-type Move = readonly [name: string, weight: number, move: () => unknown]
-
-class Walk {
-  readonly #orchestrator: Orchestrator
+class GateWalk extends Walk {
   readonly #options: WalkOptions
-  readonly #random: () => number
-  readonly #moves: readonly Move[]
   /** Claims of this walk, some of which are over. */
   readonly #claims = new Map<number, number>()
   readonly #generations = new Map<number, number>()
@@ -76,11 +70,12 @@ class Walk {
   #files = 0
 
   constructor(orchestrator: Orchestrator, options: WalkOptions) {
-    this.#orchestrator = orchestrator
+    super(orchestrator, options.seed)
     this.#options = options
-    this.#random = randomSource(options.seed)
-    const o = orchestrator
-    const moves: Move[] = [
+  }
+
+  protected moves(o: Orchestrator): readonly Move[] {
+    return [
       ['submit', 12, () => this.#submit()],
       ['claim', 14, () => this.#claim()],
       ['complete honestly', 14, () => this.#complete(true)],
@@ -88,48 +83,33 @@ class Walk {
       ['break the check', 1, () => writeFile(join(o.root, 'broken'), '')],
       ['repair the check', 6, () => rm(join(o.root, 'broken'), {force: true})],
       ['fail', 2, () => this.#end((id, finisher) => failTask(o, id, 'broken', finisher))],
-      ['cancel', 1, () => cancelTask(o, this.#task())],
-      ['doubt', 3, () => doubtTask(o, this.#task())],
-      ['resolve', 3, () => resolveDoubt(o, this.#task('Doubted'), this.#resolution())],
-      ['overrule', 1, () => overruleDoubt(o, this.#task('Doubted'))],
+      ['cancel', 1, () => cancelTask(o, this.task())],
+      ['doubt', 3, () => doubtTask(o, this.task())],
+      ['resolve', 3, () => resolveDoubt(o, this.task('Doubted'), this.resolution())],
+      ['overrule', 1, () => overruleDoubt(o, this.task('Doubted'))],
       ['hand over', 3, () => this.#handOver()],
-      ['retry', 4, () => retryTask(o, this.#task('Failed'))],
-      ['approve', 3, () => approveTask(o, this.#task(this.#pick(['InProgress', 'BlockedOnApproval'])), 'ann')],
+      ['retry', 4, () => retryTask(o, this.task('Failed'))],
+      ['approve', 3, () => approveTask(o, this.task(this.random.pick(['InProgress', 'BlockedOnApproval'])), 'ann')],
       ['require a review', 2, () => this.#requireReview()],
     ]
-    this.#moves = moves.flatMap((move) => Array.from({length: move[1]}, () => move))
   }
 
   async run(): Promise<WalkReport> {
     for (const name of agentNames) this.#spawn(name)
     for (let step = 1; step <= this.#options.steps && this.#report.faults.length === 0; step++) {
-      const [name, , move] = this.#pick(this.#moves)
-      this.#count(name, await this.#result(move))
-      const found = [...gateFaults(this.#orchestrator), ...this.#lostOrOlder()]
-      this.#report.faults.push(...found.map((fault) => `seed ${this.#options.seed}, step ${step} (${name}): ${fault}`))
+      const action = await this.step()
+      countStep(this.#report.counts, action)
+      const found = [...gateFaults(this.orchestrator), ...this.#lostOrOlder()]
+      this.#report.faults.push(
+        ...found.map((fault) => `seed ${this.#options.seed}, step ${step} (${action.name}): ${fault}`),
+      )
     }
     return this.#report
   }
 
-  async #result(move: () => unknown): Promise<string> {
-    try {
-      const result = await move()
-      return typeof result === 'string' ? result : 'done'
-    } catch (error) {
-      if (!(error instanceof SvcError) || isErrorOf(error, 'internal')) throw error
-      return error.code
-    }
-  }
-
-  #count(name: string, result: string): void {
-    const {counts} = this.#report
-    const key = `${name}: ${result}`
-    counts[key] = (counts[key] ?? 0) + 1
-  }
-
   /** Submitted tasks that do not exist, and tasks whose generation decreased. */
   #lostOrOlder(): string[] {
-    const {store} = this.#orchestrator
+    const {store} = this.orchestrator
     const rows = store.all<{id: number; generation: number}>(
       'SELECT id, claim_generation AS generation FROM orch_tasks',
     )
@@ -145,68 +125,52 @@ class Walk {
 
   #spawn(name: string): void {
     try {
-      spawnAgent(this.#orchestrator, {name})
+      spawnAgent(this.orchestrator, {name})
     } catch (error) {
       // A concurrent walk has spawned it.
       if (!isErrorOf(error, 'agent_exists')) throw error
     }
   }
 
-  #chance(share: number): boolean {
-    return this.#random() < share
-  }
-
-  #pick<T>(items: readonly T[]): T {
-    return items[Math.floor(this.#random() * items.length)] as T
-  }
-
-  /** A random task, optionally with a status; an unused id if there is none. */
-  #task(status?: TaskStatus): number {
-    const found = this.#orchestrator.store.all<{id: number}>(
-      'SELECT id FROM orch_tasks WHERE status = ? OR (? AND id > (SELECT max(id) - 30 FROM orch_tasks))',
-      [status ?? '', status === undefined ? 1 : 0],
-    )
-    return found.length === 0 ? 999_999 : this.#pick(found).id
-  }
-
   #submit(): void {
     const {name} = this.#options
-    const extension = this.#pick(['js', 'md'])
-    const paths = this.#chance(0.6) ? [`${name}-${++this.#files}.${extension}`] : []
-    const {task_id: id} = submitTask(this.#orchestrator, {
+    const extension = this.random.pick(['js', 'md'])
+    const paths = this.random.chance(0.6) ? [`${name}-${++this.#files}.${extension}`] : []
+    const {task_id: id} = submitTask(this.orchestrator, {
       description: 'Do the work',
       file_manifest: paths.map((path) => ({path, access: 'write'})),
-      requires_approval: this.#chance(0.1),
-      target_agent: this.#pick(agentNames),
-      ...(this.#chance(0.3) ? {accept: [`It is written [[file:${paths[0] ?? 'notes.md'}]]`]} : {}),
-      ...(this.#chance(0.15) ? {enqueue_hints: {task_category: 'research'}} : {}),
-      ...(this.#chance(0.2) ? {context_envelope_json: envelope} : {}),
+      requires_approval: this.random.chance(0.1),
+      target_agent: this.random.pick(agentNames),
+      ...(this.random.chance(0.3) ? {accept: [`It is written [[file:${paths[0] ?? 'notes.md'}]]`]} : {}),
+      ...(this.random.chance(0.15) ? {enqueue_hints: {task_category: 'research'}} : {}),
+      ...(this.random.chance(0.2) ? {context_envelope_json: envelope} : {}),
     })
     this.#report.submitted.push(id)
   }
 
   async #claim(): Promise<void> {
-    const {task, generation} = await claimTask(this.#orchestrator, {owner: this.#options.name, ttlMs: 3_600_000})
+    const {task, generation} = await claimTask(this.orchestrator, {owner: this.#options.name, ttlMs: 3_600_000})
     this.#claims.set(task.id, generation)
   }
 
   /** Ends a task with a claim of this walk, which may be over, or by force. */
   #end<T>(work: (id: number, finisher: {generation: number; force?: boolean}) => T): T {
     const held = [...this.#claims].slice(-4)
-    const [id, generation] = held.length === 0 || this.#chance(0.1) ? [this.#task('InProgress'), 1] : this.#pick(held)
+    const [id, generation] =
+      held.length === 0 || this.random.chance(0.1) ? [this.task('InProgress'), 1] : this.random.pick(held)
     this.#claims.delete(id)
-    return work(id, {generation, ...(this.#chance(0.1) ? {force: true} : {})})
+    return work(id, {generation, ...(this.random.chance(0.1) ? {force: true} : {})})
   }
 
   /** Does the work of a task, or leaves something out, and completes it. */
   #complete(isHonest: boolean): Promise<string> {
     return this.#end(async (id, finisher) => {
-      const paths = requireTask(this.#orchestrator, id).file_manifest.map(({path}) => path)
-      const unfinished = !isHonest && this.#chance(0.7)
+      const paths = requireTask(this.orchestrator, id).file_manifest.map(({path}) => path)
+      const unfinished = !isHonest && this.random.chance(0.7)
       for (const path of [...paths, 'notes.md'])
-        await writeFile(join(this.#orchestrator.root, path), contentOf(path, unfinished))
+        await writeFile(join(this.orchestrator.root, path), contentOf(path, unfinished))
       const completion = await completeTask(
-        this.#orchestrator,
+        this.orchestrator,
         id,
         this.#resultOf(id, paths, isHonest || unfinished),
         finisher,
@@ -217,10 +181,10 @@ class Walk {
 
   #resultOf(id: number, paths: readonly string[], isHonest: boolean): TaskResult | undefined {
     if (!isHonest)
-      return this.#chance(0.5)
+      return this.random.chance(0.5)
         ? {text: 'The median latency was 5 ms [[svccite:notes/run-9.md]].'}
         : ({text: 'Done.', checks_passed: ['all of them']} as TaskResult)
-    const isCiting = taskEnvelope(this.#orchestrator, id) !== undefined
+    const isCiting = taskEnvelope(this.orchestrator, id) !== undefined
     const answer = isCiting ? 'The median latency was 12 ms [[svccite:notes/run-7.md]].' : 'The work is finished.'
     return {
       text: `\`\`\`json\n${JSON.stringify({answer})}\n\`\`\``,
@@ -231,16 +195,12 @@ class Walk {
     } as TaskResult
   }
 
-  #resolution() {
-    return {validated: this.#chance(0.5), report: 'Examined.', resume: this.#chance(0.5)}
-  }
-
   #handOver(): unknown {
-    const task = requireTask(this.#orchestrator, this.#task(this.#chance(0.5) ? 'InProgress' : 'Queued'))
-    return handoffTask(this.#orchestrator, {
+    const task = requireTask(this.orchestrator, this.task(this.random.chance(0.5) ? 'InProgress' : 'Queued'))
+    return handoffTask(this.orchestrator, {
       task_id: task.id,
       from_agent_id: task.agent_id,
-      to_agent_id: this.#pick(agentNames),
+      to_agent_id: this.random.pick(agentNames),
       generation: task.generation,
       plan_summary: 'Finish the work',
       verification_criteria: ['It is written'],
@@ -248,9 +208,9 @@ class Walk {
   }
 
   #requireReview(): void {
-    this.#orchestrator.store.run("UPDATE orch_tasks SET approval_tier = ? WHERE id = ? AND status = 'InProgress'", [
-      this.#pick(['review', 'confirm']),
-      this.#task('InProgress'),
+    this.orchestrator.store.run("UPDATE orch_tasks SET approval_tier = ? WHERE id = ? AND status = 'InProgress'", [
+      this.random.pick(['review', 'confirm']),
+      this.task('InProgress'),
     ])
   }
 }

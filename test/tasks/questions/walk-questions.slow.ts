@@ -11,7 +11,7 @@ describe('1,000 random walks of persons and agents with little attention', () =>
     it(`lose no task and apply no answer twice, walks ${first + 1} to ${first + 100}`, async (t) => {
       for (let seed = firstSeed + first; seed < firstSeed + first + 100; seed++) {
         const orchestrator = await openTestOrchestrator(t, {toml: walkSettings})
-        assert.deepEqual(walkQuestions(orchestrator, {seed, steps: 200}).faults, [])
+        assert.deepEqual((await walkQuestions(orchestrator, {seed, steps: 200})).faults, [])
         orchestrator.close()
       }
     })

@@ -8,9 +8,9 @@ describe('random actions of persons and agents with little attention', () => {
     const counts = new Map<string, number>()
     for (let seed = 1; seed <= 8; seed++) {
       const orchestrator = await openTestOrchestrator(t, {toml: walkSettings})
-      const report = walkQuestions(orchestrator, {seed, steps: 150})
+      const report = await walkQuestions(orchestrator, {seed, steps: 150})
       assert.deepEqual(report.faults, [])
-      for (const [key, count] of report.counts) counts.set(key, (counts.get(key) ?? 0) + count)
+      for (const [key, count] of Object.entries(report.counts)) counts.set(key, (counts.get(key) ?? 0) + count)
       orchestrator.close()
     }
     // The walks reach the states that matter.

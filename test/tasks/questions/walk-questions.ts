@@ -1,5 +1,4 @@
-import {isErrorOf, SvcError} from '../../../src/errors/index.js'
-import {randomSource} from '../../../src/sampling/index.js'
+import {isErrorOf} from '../../../src/errors/index.js'
 import {
   answerQuestion,
   approveTask,
@@ -25,6 +24,7 @@ import {
 import type {TaskStatus} from '../../../src/workspace/index.js'
 import type {TestOrchestrator} from '../../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask, startOne} from '../../orchestrator/support/tasks.js'
+import {countStep, type Move, Walk} from '../../orchestrator/support/walk.js'
 
 /** Settings of a walk: attention for about ten interruptions a day. */
 export const walkSettings = `[orchestrator]
@@ -38,30 +38,32 @@ max_agents = 3
 export interface WalkReport {
   faults: string[]
   /** Number of steps by action and result. */
-  counts: Map<string, number>
+  counts: Record<string, number>
 }
 
 /**
  * Performs actions of persons, agents and a daemon in random order, and examines the workspace after every step. The
  * seed determines the actions. Ends with the first fault.
  */
-export function walkQuestions(
+export async function walkQuestions(
   orchestrator: TestOrchestrator,
   {seed, steps}: {seed: number; steps: number},
-): WalkReport {
-  const walk = new Walk(orchestrator, seed)
-  for (let step = 1; step <= steps && walk.report.faults.length === 0; step++) walk.step(step)
+): Promise<WalkReport> {
+  const walk = new QuestionWalk(orchestrator, seed)
+  const {faults, counts} = walk.report
+  for (let count = 1; count <= steps && faults.length === 0; count++) {
+    const step = await walk.step()
+    countStep(counts, step)
+    for (const fault of walk.faults())
+      faults.push(`seed ${seed}, step ${count} (${step.name}: ${step.result}): ${fault}`)
+  }
   return walk.report
 }
 
 const finals: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['Completed', 'Failed', 'Cancelled'])
 
-class Walk {
-  readonly report: WalkReport = {faults: [], counts: new Map()}
-  readonly #orchestrator: TestOrchestrator
-  readonly #seed: number
-  readonly #random: () => number
-  readonly #moves: readonly (readonly [name: string, weight: number, move: () => unknown])[]
+class QuestionWalk extends Walk<TestOrchestrator> {
+  readonly report: WalkReport = {faults: [], counts: {}}
   /** Ids of submitted tasks. */
   readonly #submitted = new Set<number>()
   /** Accepted answers by question. */
@@ -69,12 +71,8 @@ class Walk {
   /** Number of questions asked by this walk; it makes prompts unique. */
   #asked = 0
 
-  constructor(orchestrator: TestOrchestrator, seed: number) {
-    this.#orchestrator = orchestrator
-    this.#seed = seed
-    this.#random = randomSource(seed)
-    const o = orchestrator
-    const moves: [string, number, () => unknown][] = [
+  protected moves(o: TestOrchestrator): readonly Move[] {
+    return [
       ['submit as an agent', 12, () => this.#submit('agent')],
       ['submit as a person', 5, () => this.#submit('person')],
       ['start', 8, () => startOne(o, 1)],
@@ -83,52 +81,34 @@ class Walk {
       ['ask as a person', 3, () => askQuestion(o, this.#question())],
       ['answer', 12, () => this.#answer()],
       ['answer again', 3, () => this.#answerAgain()],
-      ['close', 2, () => closeQuestions(o, this.#chance(0.5) ? {taskId: this.#task()} : {sessionId: this.#session()})],
-      ['approve as a person', 6, () => approveTask(o, this.#task('BlockedOnApproval'), 'ann')],
-      ['approve as an agent', 2, () => approveTask(o, this.#task('BlockedOnApproval'))],
+      [
+        'close',
+        2,
+        () => closeQuestions(o, this.random.chance(0.5) ? {taskId: this.task()} : {sessionId: this.#session()}),
+      ],
+      ['approve as a person', 6, () => approveTask(o, this.task('BlockedOnApproval'), 'ann')],
+      ['approve as an agent', 2, () => approveTask(o, this.task('BlockedOnApproval'))],
       ['complete', 6, () => this.#end((id, claim) => acceptTask(o, id, {text: 'done'}, claim))],
       ['fail', 2, () => this.#end((id, claim) => failTask(o, id, 'broken', claim))],
-      ['cancel', 2, () => cancelTask(o, this.#task(), {by: this.#pick(['person', 'agent'])})],
-      ['retry', 2, () => retryTask(o, this.#task('Failed'))],
-      ['doubt', 2, () => doubtTask(o, this.#task())],
-      [
-        'resolve',
-        3,
-        () => resolveDoubt(o, this.#task('Doubted'), {validated: true, report: 'Examined.', resume: true}),
-      ],
+      ['cancel', 2, () => cancelTask(o, this.task(), {by: this.random.pick(['person', 'agent'])})],
+      ['retry', 2, () => retryTask(o, this.task('Failed'))],
+      ['doubt', 2, () => doubtTask(o, this.task())],
+      ['resolve', 3, () => resolveDoubt(o, this.task('Doubted'), {validated: true, report: 'Examined.', resume: true})],
       ['stop', 2, () => this.#stop()],
       ['restart', 4, () => startOrchestrator(o)],
       ['reset', 1, () => resetAttention(o)],
       ['wait', 5, () => this.#wait()],
     ]
-    this.#moves = moves.flatMap((move) => Array.from({length: move[1]}, () => move))
   }
 
-  step(step: number): void {
-    const [name, , move] = this.#pick(this.#moves)
-    const result = this.#resultOf(move)
-    const key = `${name}: ${result}`
-    this.report.counts.set(key, (this.report.counts.get(key) ?? 0) + 1)
-    for (const fault of this.#faults()) this.report.faults.push(`seed ${this.#seed}, step ${step} (${key}): ${fault}`)
-  }
-
-  #resultOf(move: () => unknown): string {
-    try {
-      move()
-      return 'done'
-    } catch (error) {
-      if (!(error instanceof SvcError) || isErrorOf(error, 'internal')) throw error
-      return error.code
-    }
-  }
-
-  #faults(): string[] {
-    const {store} = this.#orchestrator
+  /** Invariants that do not hold now. */
+  faults(): string[] {
+    const {store} = this.orchestrator
     const tasks = store.all<{id: number; status: TaskStatus; reason: string | null; description: string}>(
       'SELECT id, status, status_reason AS reason, description FROM orch_tasks',
     )
     const there = new Set(tasks.map(({id}) => id))
-    const pending = pendingQuestions(this.#orchestrator)
+    const pending = pendingQuestions(this.orchestrator)
     const waiting = new Map(pending.map((question) => [question.question_id, question]))
     const faults = [...this.#submitted].flatMap((id) => (there.has(id) ? [] : [`task ${id} is lost`]))
     for (const {id, status, reason, description} of tasks) {
@@ -153,8 +133,8 @@ class Walk {
       period_start_ms: start,
       rejected,
       total_requests: total,
-    } = attentionBudget(this.#orchestrator)
-    const charged = attentionHistory(this.#orchestrator, 24 * 365)
+    } = attentionBudget(this.orchestrator)
+    const charged = attentionHistory(this.orchestrator, 24 * 365)
       .filter(({timestamp_ms: at}) => at > start)
       .reduce((sum, {cost_ms}) => sum + cost_ms, 0)
     const faults = []
@@ -163,38 +143,29 @@ class Walk {
     return faults
   }
 
-  #chance(share: number): boolean {
-    return this.#random() < share
-  }
-
-  #pick<T>(items: readonly T[]): T {
-    return items[Math.floor(this.#random() * items.length)] as T
-  }
-
   #session(): string {
-    return this.#pick(['s1', 's2', 's3'])
+    return this.random.pick(['s1', 's2', 's3'])
   }
 
-  /** A random task, optionally with a status; an unused id if there is none. */
-  #task(status?: TaskStatus): number {
-    const found = this.#orchestrator.store.all<{id: number}>(
-      'SELECT id FROM orch_tasks WHERE ? IS NULL OR status = ?',
-      [status ?? null, status ?? null],
-    )
-    return found.length === 0 ? 999_999 : this.#pick(found).id
+  protected override task(status?: TaskStatus): number {
+    const found = this.orchestrator.store.all<{id: number}>('SELECT id FROM orch_tasks WHERE ? IS NULL OR status = ?', [
+      status ?? null,
+      status ?? null,
+    ])
+    return found.length === 0 ? 999_999 : this.random.pick(found).id
   }
 
   /** Agents are refused while no attention is left, as in the operation. */
   #submit(submitter: 'person' | 'agent'): void {
-    if (submitter === 'agent') requireAttention(this.#orchestrator)
+    if (submitter === 'agent') requireAttention(this.orchestrator)
     const accepted = submitTask(
-      this.#orchestrator,
+      this.orchestrator,
       {
-        description: this.#pick(['Explain the parser', 'Deploy the site', 'Delete the table', 'Write the notes']),
-        processor: this.#pick(['external', 'ai']),
-        requires_approval: this.#chance(0.1),
-        file_manifest: this.#chance(0.3) ? [{path: this.#pick(['a.ts', 'b.ts']), access: 'write'}] : [],
-        ...(this.#chance(0.3) ? {depends_on: [...this.#submitted].slice(-1)} : {}),
+        description: this.random.pick(['Explain the parser', 'Deploy the site', 'Delete the table', 'Write the notes']),
+        processor: this.random.pick(['external', 'ai']),
+        requires_approval: this.random.chance(0.1),
+        file_manifest: this.random.chance(0.3) ? [{path: this.random.pick(['a.ts', 'b.ts']), access: 'write'}] : [],
+        ...(this.random.chance(0.3) ? {depends_on: [...this.#submitted].slice(-1)} : {}),
       },
       {submitter},
     )
@@ -202,45 +173,48 @@ class Walk {
   }
 
   #question() {
-    const task = this.#chance(0.7)
+    const task = this.random.chance(0.7)
     return {
       prompt: `Question ${++this.#asked}?`,
       ...(task
-        ? {task_id: this.#task(this.#pick(['Queued', 'InProgress', undefined]))}
+        ? {task_id: this.task(this.random.pick(['Queued', 'InProgress', undefined]))}
         : {session_id: this.#session()}),
-      ...(task && this.#chance(0.7) ? {blocks: true} : {}),
-      ...(this.#chance(0.5)
-        ? {expected_information_gain_bits: this.#random() * 0.6, expected_user_cost: this.#random()}
+      ...(task && this.random.chance(0.7) ? {blocks: true} : {}),
+      ...(this.random.chance(0.5)
+        ? {expected_information_gain_bits: this.random.next() * 0.6, expected_user_cost: this.random.next()}
         : {}),
     }
   }
 
   #answer(): void {
-    const question = this.#pick(pendingQuestions(this.#orchestrator))
+    const question = this.random.pick(pendingQuestions(this.orchestrator))
     const answer = `answer ${this.#asked}.${this.#answers.size}`
-    const {prompt} = answerQuestion(this.#orchestrator, {question_id: question?.question_id ?? 'Q-9999', answer})
+    const {prompt} = answerQuestion(this.orchestrator, {question_id: question?.question_id ?? 'Q-9999', answer})
     this.#answers.set(prompt, answer)
   }
 
-  /** A second answer must be refused, which `#faults` would notice. */
+  /** A second answer must be refused, which `faults` would notice. */
   #answerAgain(): void {
-    const answered = pendingQuestions(this.#orchestrator, {answered: true}).filter(({answer}) => answer !== undefined)
-    answerQuestion(this.#orchestrator, {question_id: this.#pick(answered)?.question_id ?? 'Q-9999', answer: 'other'})
+    const answered = pendingQuestions(this.orchestrator, {answered: true}).filter(({answer}) => answer !== undefined)
+    answerQuestion(this.orchestrator, {
+      question_id: this.random.pick(answered)?.question_id ?? 'Q-9999',
+      answer: 'other',
+    })
   }
 
   #end(work: (id: number, finisher: {generation: number}) => unknown): void {
-    const id = this.#task('InProgress')
-    work(id, {generation: requireTask(this.#orchestrator, id).generation})
+    const id = this.task('InProgress')
+    work(id, {generation: requireTask(this.orchestrator, id).generation})
   }
 
   /** After an emergency stop, nothing runs and nothing starts. */
   #stop(): void {
-    emergencyStop(this.#orchestrator)
-    const running = this.#task('InProgress')
+    emergencyStop(this.orchestrator)
+    const running = this.task('InProgress')
     if (running !== 999_999) this.report.faults.push(`task ${running} runs after an emergency stop`)
     for (const start of [
-      () => startOne(this.#orchestrator, 1),
-      () => takeClaim(this.#orchestrator, {owner: 'client'}).task.id,
+      () => startOne(this.orchestrator, 1),
+      () => takeClaim(this.orchestrator, {owner: 'client'}).task.id,
     ])
       try {
         const started = start()
@@ -251,6 +225,6 @@ class Walk {
   }
 
   #wait(): void {
-    this.#orchestrator.clock.ms += Math.floor(this.#random() ** 3 * 8 * 3_600_000)
+    this.orchestrator.clock.ms += Math.floor(this.random.next() ** 3 * 8 * 3_600_000)
   }
 }
