@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import {dirname, join} from 'node:path'
 import {fileURLToPath} from 'node:url'
+import {writeContractTypes} from './contract-types.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const next = join(root, `dist.next-${process.pid}`)
@@ -99,6 +100,7 @@ async function bundleExecutable() {
 
 let isSame
 try {
+  await writeContractTypes(root)
   compile()
   await bundlePages(join(root, 'src'), next)
   copyAssets(join(root, 'src'), next)

@@ -1,6 +1,6 @@
 /**
  * The wire contracts: the catalogue `contracts/index.yaml`, its schemas and OpenAPI documents, validation against the
- * schemas, and the messages of JSON-RPC. The types in `types.ts` are generated from the same schemas.
+ * schemas, and the messages of JSON-RPC. The build generates the types in `types.ts` from the same schemas.
  */
 export {
   type Contract,

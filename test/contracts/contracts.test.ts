@@ -21,7 +21,6 @@ import {
 import {checkDocument} from '../../src/contracts/validate.js'
 import {Exit, isErrorOf} from '../../src/errors/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
-import {generateTypes, readTypes} from './generate.js'
 
 const contracts = await listContracts()
 const schemas = await listContracts('schema')
@@ -196,12 +195,6 @@ describe('compileSchema', () => {
     const contract = contractSchema('orchestration/submit-task.v1')
     await contractViolations('orchestration/submit-task.v1', {})
     assert.ok((await compileSchema(contract, 'x'))({}).length > 0)
-  })
-})
-
-describe('src/contracts/types.ts', () => {
-  it('is up to date (npm run contracts)', async () => {
-    assert.equal(await readTypes(), await generateTypes())
   })
 })
 
