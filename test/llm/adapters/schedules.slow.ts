@@ -15,7 +15,7 @@ describe('a request for an adapter has the same reply in 10,000 schedules', () =
       prefixBytes: 10_000_000,
     }))
 
-  for (const precision of ['f32', 'w8', 'w4'] as const)
+  for (const precision of ['f32', 'w8'] as const)
     it(`${precision}, with equal log-probabilities`, (t) =>
-      compareSchedules(t, {precision, schedules: 2000, seed, exact: true}))
+      compareSchedules(t, {precision, schedules: 3000, seed, exact: true}))
 })

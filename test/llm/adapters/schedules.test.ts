@@ -12,7 +12,7 @@ describe('a request for an adapter has the same reply in every schedule', () => 
       prefixBytes: 10_000_000,
     }))
 
-  for (const precision of ['f32', 'w8', 'w4'] as const)
-    it(`${precision}, with equal log-probabilities, 50 schedules`, (t) =>
-      compareSchedules(t, {precision, schedules: 50, seed: 2, exact: true}))
+  for (const precision of ['f32', 'w8'] as const)
+    it(`${precision}, with equal log-probabilities, 75 schedules`, (t) =>
+      compareSchedules(t, {precision, schedules: 75, seed: 2, exact: true}))
 })

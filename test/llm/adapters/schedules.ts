@@ -23,7 +23,7 @@ const changes: readonly Partial<TinyAdapter>[] = Array.from({length: 6}, (_, i) 
 const maxBytes = 220_000
 
 export interface Campaign extends Pick<LoadOptions, 'promptLookup' | 'prefixBytes'> {
-  precision: 'f32' | 'w8' | 'w4'
+  precision: 'f32' | 'w8'
   schedules: number
   seed: number
   /** Whether log-probabilities are compared, too. */

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import {cp, readdir, readFile, rename, utimes, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
+import {readDecoderSpec} from '../../../src/llm/families/index.js'
 import {type GenerateRequest, ModelIdentity, Receipt} from '../../../src/llm/index.js'
 import type {LoadOptions} from '../../../src/llm/load-options.js'
 import {readModelFiles} from '../../../src/llm/model-files.js'
+import type {Precision} from '../../../src/llm/precision.js'
+import {type ComputeChoices, provenShapeOf, provenShapes} from '../../../src/llm/receipt/same-bytes.js'
 import {defaultSampling} from '../../../src/sampling/index.js'
 import {FileDigests, pruneCache} from '../../../src/weights/index.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
@@ -23,6 +26,8 @@ async function identityOf(folder: string, options: Partial<LoadOptions> = {}, de
   } = await readModelFiles(folder, {threads: 1, numCtx: 0, ...options})
   return ModelIdentity.of(sources, defaults, new FileDigests(undefined))
 }
+
+const shapeOf = (name: string) => provenShapes.find((each) => each.name === name)?.shape ?? []
 
 const run = async (test: TestContext) => {
   const folder = await temporaryFolder(test)
@@ -133,6 +138,37 @@ describe('a receipt', () => {
     assert.deepEqual(differing(usual, identity.receiptOf(request, 256)), ['sampling'])
     const other = identity.receiptOf({...request, prompt: {kind: 'raw', text: 'x'}, echo: true, topLogprobs: 2}, 512)
     assert.equal(String(other), String(usual))
+  })
+
+  it('claims equal bytes only for what was compared', () => {
+    const [hidden, intermediate, heads, keyHeads, size, vocabulary] = shapeOf('0.5B')
+    const config = {
+      model_type: 'qwen2',
+      hidden_size: hidden,
+      intermediate_size: intermediate,
+      num_attention_heads: heads,
+      num_key_value_heads: keyHeads,
+      head_dim: size,
+      vocab_size: vocabulary,
+      num_hidden_layers: 2,
+      tie_word_embeddings: true,
+    }
+    const spec = readDecoderSpec(config, 'config.json', () => true)
+    const plain = {promptLookup: false, savesPrefixes: false}
+    const usual = {promptLookup: true, savesPrefixes: true}
+    const cases: [Precision, ComputeChoices, boolean][] = [
+      ['f32', usual, true],
+      ['w8', plain, true],
+      ['w8', {...plain, promptLookup: true}, false],
+      ['w8', {...plain, savesPrefixes: true}, false],
+      ['w4', plain, false],
+      ['w4', usual, false],
+    ]
+    for (const [precision, choices, isClaimed] of cases) {
+      assert.equal(provenShapeOf(spec, precision, choices) !== undefined, isClaimed, precision)
+      const other = {...spec, vocabSize: spec.vocabSize + 1}
+      assert.equal(provenShapeOf(other, precision, choices), undefined, 'another shape')
+    }
   })
 
   it('names the part that is missing or damaged', async (test) => {
