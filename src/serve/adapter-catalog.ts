@@ -26,6 +26,8 @@ export interface KnownAdapter {
   /** Size of its weights, bytes. */
   bytes: number
   modifiedAt: Date
+  /** The same with all digits, ms. */
+  modifiedMs: number
   directory: AdapterDirectory
 }
 
@@ -94,10 +96,15 @@ export class AdapterCatalog {
     if (known === undefined) return undefined
     const {folder, isPinned} = known.source
     const isCurrent = await stat(known.directory.file).then(
-      ({mtimeMs, size}) => mtimeMs === known.modifiedAt.getTime() && size === known.bytes,
+      ({mtimeMs, size}) => mtimeMs === known.modifiedMs && size === known.bytes,
       () => false,
     )
-    return isCurrent ? known : this.#put(name, folder, isPinned)
+    if (isCurrent) return known
+    const read = await this.#check(name, folder, isPinned)
+    // It may have been replaced or removed meanwhile.
+    if (this.#known.get(name) !== known) return this.find(name)
+    this.#known.set(name, read)
+    return read
   }
 
   /**
@@ -109,12 +116,14 @@ export class AdapterCatalog {
   async add(name: string, path: string): Promise<{added: KnownAdapter; replaced: KnownAdapter | undefined}> {
     const folder = this.#requireFolder()
     this.#requireFree(name)
-    const replaced = this.#known.get(name)
-    if (replaced?.source.isPinned) throw new SvcError('adapter_pinned', {adapter: name})
+    if (this.#known.get(name)?.source.isPinned) throw new SvcError('adapter_pinned', {adapter: name})
     const [root, place] = await Promise.all([realpath(folder), realpath(resolve(folder, path)).catch(() => undefined)])
     if (place === undefined || place === root || !isWithin(root, place))
       throw new SvcError('adapter_outside', {path, folder})
-    return {added: await this.#put(name, place, false), replaced}
+    const added = await this.#check(name, place, false)
+    const replaced = this.#known.get(name)
+    this.#known.set(name, added)
+    return {added, replaced}
   }
 
   /** Removes an adapter; its files stay. @throws adapters_read_only, adapter_not_served, adapter_pinned */
@@ -127,12 +136,11 @@ export class AdapterCatalog {
     return known
   }
 
-  /** @throws adapter_refused */
-  async #put(name: string, folder: string, isPinned: boolean): Promise<KnownAdapter> {
+  /** Reads an adapter, and checks it against the model. @throws adapter_refused */
+  async #check(name: string, folder: string, isPinned: boolean): Promise<KnownAdapter> {
     try {
       const known = await this.#read(name, folder, isPinned)
       if (this.#base !== undefined) requireFit(known.directory, this.#base.tensors, this.#base.name)
-      this.#known.set(name, known)
       return known
     } catch (error) {
       const {message} = SvcError.from(error)
@@ -145,7 +153,8 @@ export class AdapterCatalog {
     const directory = await openAdapter(folder, this.#options.ignoreConfigKeys)
     const {size, mtimeMs} = await stat(directory.file)
     const source = {name, folder, key: directory.key, isPinned}
-    return {source, digest: await sha256Of(directory.file), bytes: size, modifiedAt: new Date(mtimeMs), directory}
+    const digest = await sha256Of(directory.file)
+    return {source, digest, bytes: size, modifiedAt: new Date(mtimeMs), modifiedMs: mtimeMs, directory}
   }
 
   #requireFree(name: string): void {

@@ -8,6 +8,7 @@ import {type RunningServer, startServer} from '../support/server.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {type TinyAdapter, tinyAdapterFiles, writeTinyModel} from '../support/tiny-model.js'
+import {storm} from './adapter-storm.js'
 
 const model = {hiddenSize: 64, layout: 'single', contextLength: 2048} as const
 const adminKey = 'an-admin-key-for-tests'
@@ -202,6 +203,14 @@ describe('svc serve --adapters', () => {
     }
     assert.equal((await remove('unknown')).status, 404)
     assert.equal((await remove('house')).status, 409)
+  })
+
+  it('has right receipts and replies while adapters are added, replaced and removed', async () => {
+    const folders = Array.from({length: 6}, (_, i) => join('store', `v${i}`))
+    for (const [i, place] of folders.entries())
+      await writeFiles(join(adapters, place), tinyAdapterFiles(model, {seed: 70 + i, rank: 4 + i}))
+    const replies = await storm({baseUrl: server.baseUrl, adminKey, folders, requests: 60, seed: 1})
+    assert.ok(replies.length >= 20, `only ${replies.length} requests found an adapter`)
   })
 
   it('requires the admin key for changes', async () => {

@@ -136,9 +136,10 @@ describe('receipts of svc serve', () => {
     const changed = (values: typeof ofModel) =>
       values.reduce((text, [part, value]) => text.replace(new RegExp(`${part}=[^,]+`), `${part}=${value}`), receipt)
     const args = ['--model', run, '--precision', 'f32']
-    for (const one of ofModel) {
-      const verified = await verify(changed([one]), args)
-      assert.deepEqual([verified.exitCode, partsIn(verified, 'different')], [4, [one[0]]])
+    for (const parts of [ofModel.filter((_, i) => i % 2 === 0), ofModel.filter((_, i) => i % 2 === 1)]) {
+      const verified = await verify(changed(parts), args)
+      const names = parts.map(([part]) => part).sort()
+      assert.deepEqual([verified.exitCode, partsIn(verified, 'different').sort()], [4, names])
     }
     const all = await verifyExchange({receipt: changed(ofRequest), request, reply}, ...args)
     assert.deepEqual([all.exitCode, partsIn(all, 'different')], [4, ['sampling', 'seed']])
