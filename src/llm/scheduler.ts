@@ -30,6 +30,8 @@ export interface SchedulerOptions {
  */
 const maxPauseSteps = 2.5
 const maxPauseMs = 150
+/** Longest pause for the loading of an adapter after each step, steps. */
+const loadingShare = 0.25
 const smallestChunk = 4
 const firstChunk = 16
 /** The values of a longer chunk do not fit into the caches of a core: 512 tokens took up to 1.4 times as long. */
@@ -159,8 +161,7 @@ export class Scheduler {
         this.#admit()
         await this.#prefill()
         await this.#step()
-        // Process messages, such as new requests and cancellations, before the next run blocks the thread.
-        await new Promise((resolve) => setImmediate(resolve))
+        await this.#yield()
       }
     } catch (error) {
       // The runtime failed, so all running requests fail.
@@ -169,6 +170,18 @@ export class Scheduler {
         job.listener.fail(error)
       }
     }
+  }
+
+  /**
+   * Lets the thread process messages, such as new requests and cancellations, before the next run blocks it. Adapters that
+   * requests wait for get a part of its time: to read one takes many turns of the event loop, which would each last a step.
+   */
+  async #yield(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    const loading = this.#waiting.items.flatMap(({adapter}) => (adapter?.isLoading ? [adapter.ready] : []))
+    if (loading.length === 0) return
+    const pause = new Promise((resolve) => setTimeout(resolve, loadingShare * this.#stepMs))
+    await Promise.race([...loading, pause]).catch(() => undefined)
   }
 
   #dropAborted(): void {

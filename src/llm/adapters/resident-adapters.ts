@@ -26,6 +26,8 @@ export interface AdapterLease {
   readonly adapter: PooledAdapter | undefined
   /** Resolves when the adapter is in memory. */
   readonly ready: Promise<void>
+  /** Whether it is being read, so that this needs time of the thread. */
+  readonly isLoading: boolean
   release(): void
 }
 
@@ -34,6 +36,7 @@ interface Entry {
   users: number
   adapter: PooledAdapter | undefined
   loaded: Promise<void>
+  isLoading: boolean
   /** Whether it leaves the memory with its last user. */
   isForgotten: boolean
 }
@@ -82,6 +85,9 @@ export class ResidentAdapters {
       get adapter() {
         return entry.adapter
       },
+      get isLoading() {
+        return entry.isLoading
+      },
       ready: entry.loaded,
       release: () => {
         if (isReleased) return
@@ -102,8 +108,19 @@ export class ResidentAdapters {
   }
 
   #enter(source: AdapterSource): Entry {
-    const entry: Entry = {source, users: 0, adapter: undefined, loaded: Promise.resolve(), isForgotten: false}
-    entry.loaded = this.#last.then(() => this.#load(entry))
+    const entry: Entry = {
+      source,
+      users: 0,
+      adapter: undefined,
+      loaded: Promise.resolve(),
+      isLoading: false,
+      isForgotten: false,
+    }
+    entry.loaded = this.#last
+      .then(() => this.#load(entry))
+      .finally(() => {
+        entry.isLoading = false
+      })
     this.#last = entry.loaded.catch(() => {
       if (this.#entries.get(source.key) === entry) this.#entries.delete(source.key)
     })
@@ -112,6 +129,7 @@ export class ResidentAdapters {
 
   async #load(entry: Entry): Promise<void> {
     const {name} = entry.source
+    entry.isLoading = true
     const adapter = await this.#options.open(entry.source)
     const bytes = this.#pool.bytesOf(adapter)
     const {maxBytes} = this.#options
@@ -123,11 +141,14 @@ export class ResidentAdapters {
         (each) => each.users === 0 && each.adapter !== undefined && !each.source.isPinned,
       )
       if (idle !== undefined) this.#drop(idle)
-      else
+      else {
+        entry.isLoading = false
         await new Promise<void>((resolve) => {
           this.#onRelease = resolve
         })
+      }
     }
+    entry.isLoading = true
     entry.adapter = await this.#pool.load(adapter)
     if (entry.users === 0 && entry.isForgotten) this.#drop(entry)
     this.#changed()
