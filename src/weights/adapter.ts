@@ -61,13 +61,25 @@ const manifestNames: readonly (string | RegExp)[] = [
   'adapter_config.json',
 ]
 
-/** Whether a file name is that of a manifest. */
-const isManifest = (name: string): boolean =>
-  manifestNames.some((pattern) => (typeof pattern === 'string' ? pattern === name : pattern.test(name)))
+/** The name of the manifest among the files of a directory. */
+function findManifest(names: readonly string[]): string | undefined {
+  const sorted = [...names].sort()
+  for (const pattern of manifestNames) {
+    const found = sorted.find((name) => (typeof pattern === 'string' ? name === pattern : pattern.test(name)))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The files of an adapter among names: its weights and its manifest. Undefined if one is missing. */
+export function adapterFilesOf(names: readonly string[]): string[] | undefined {
+  const weights = weightFiles.find((name) => names.includes(name))
+  const manifest = findManifest(names)
+  return weights === undefined || manifest === undefined ? undefined : [weights, manifest]
+}
 
 /** Whether a directory contains an adapter: a manifest and weights. */
-export const hasAdapter = async (path: string): Promise<boolean> =>
-  findAdapterWeights(path) !== undefined && (await readdir(path)).some(isManifest)
+export const hasAdapter = async (path: string): Promise<boolean> => adapterFilesOf(await readdir(path)) !== undefined
 
 /** The weights file of the adapter in a directory, if there is one. */
 export const findAdapterWeights = (path: string): string | undefined =>
@@ -81,12 +93,8 @@ export async function readAdapterManifest(
   path: string,
   ignored: readonly string[] = [],
 ): Promise<AdapterManifest | undefined> {
-  const names = (await readdir(path)).sort()
-  for (const pattern of manifestNames) {
-    const name = names.find((entry) => (typeof pattern === 'string' ? entry === pattern : pattern.test(entry)))
-    if (name !== undefined) return readManifestFile(join(path, name), ignored)
-  }
-  return undefined
+  const name = findManifest(await readdir(path))
+  return name === undefined ? undefined : readManifestFile(join(path, name), ignored)
 }
 
 /** Reads one manifest in any format. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {rm} from 'node:fs/promises'
+import {readdir, rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import {after, before, describe, it} from 'node:test'
 import {contractViolations} from '../../src/contracts/index.js'
+import {startHub} from '../support/hub-server.js'
 import {type RunningServer, startServer} from '../support/server.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
@@ -51,6 +52,46 @@ describe('svc adapter', () => {
     assert.deepEqual([again.exitCode, /already exists/.test(again.stderr)], [4, true])
     assert.equal((await svc('import', 'ollama/Modelfile', '-o', 'out', '--overwrite')).exitCode, 0)
     assert.match((await svc('import', 'ollama/Plain', '-o', 'out')).stderr, /no adapter weights/)
+  })
+
+  it('imports the adapter of a repository', async (t) => {
+    t.after(() => rm(join(folder, 'pulled'), {recursive: true, force: true}))
+    const files = {
+      ...tinyAdapterFiles({}, {form: 'peft', seed: 63}),
+      'optimizer.pt': 'not wanted',
+      'README.md': 'not wanted',
+    }
+    const hub = await startHub(t, {
+      'acme/legal-lora': {
+        commit: 'a'.repeat(40),
+        revisions: ['main', 'v2'],
+        files,
+        large: ['adapter_model.safetensors'],
+      },
+      'acme/model': {commit: 'b'.repeat(40), revisions: ['main'], files: {'config.json': '{}'}},
+    })
+    const pull = (...args: string[]) =>
+      svcInTurn(['adapter', 'import', ...args, '--output', 'pulled'], {
+        cwd: folder,
+        env: {...env, HF_ENDPOINT: hub.endpoint, HF_HOME: join(folder, 'hf')},
+      })
+    const {stdout, stderr} = await pull('acme/legal-lora@v2')
+    assert.equal(stdout, `Wrote ${join(folder, 'pulled', 'legal-lora')}.\n`, stderr)
+    assert.deepEqual((await readdir(join(folder, 'pulled', 'legal-lora'))).sort(), [
+      'adapter_config.json',
+      'adapter_model.safetensors',
+    ])
+    assert.ok(!hub.requests.some(({url}) => /optimizer|README/.test(url)))
+    const downloads = () => hub.requests.filter(({url}) => url.includes('/resolve/')).length
+    const before = downloads()
+    const again = await pull('acme/legal-lora@v2', '--name', 'legal', '--json')
+    assert.deepEqual([JSON.parse(again.stdout).path, downloads()], [join(folder, 'pulled', 'legal'), before])
+    const offline = await pull('acme/other-lora', '--offline')
+    assert.match(offline.stderr, /--offline/)
+    const other = await pull('acme/model')
+    assert.match(other.stderr, /repository acme\/model has no adapter that svc can read/)
+    assert.match((await pull('acme/unknown')).stderr, /acme\/unknown/)
+    assert.match((await pull('./acme/unknown')).stderr, /no such file|does not exist|not found/i)
   })
 
   it('reports what the server refuses', async () => {

@@ -138,8 +138,14 @@ export const modelErrors = rows(() => ({
   }),
   adapter_missing: notFound({
     http: 500,
-    message: (p: {path: string}) => `The run directory ${p.path} has no adapter weights.`,
-    hint: 'Copy candle_qlora_adapter.safetensors (or adapter_model.safetensors) into the directory.',
+    message: (p: {path: string; isRepository?: boolean}) =>
+      p.isRepository === true
+        ? `The repository ${p.path} has no adapter that svc can read.`
+        : `The run directory ${p.path} has no adapter weights.`,
+    hint: ({isRepository}) =>
+      isRepository === true
+        ? 'Choose a repository with adapter_model.safetensors and adapter_config.json.'
+        : 'Copy candle_qlora_adapter.safetensors (or adapter_model.safetensors) into the directory.',
   }),
   merge_adapter_missing: notFound({
     http: 500,
