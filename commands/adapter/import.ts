@@ -52,12 +52,13 @@ source owner/name[@revision] is a repository of the hub: its adapter is download
 
   /** Where the source is. A repository is downloaded, unless a file or directory has its name. */
   async #place(source: string): Promise<{path: string; name: string | undefined}> {
-    const {adapterRepositoryFiles, defaultRevision, isModelId, parseModelName} = await import(
-      '../../src/weights/index.js'
-    )
+    const weights = await import('../../src/weights/index.js')
+    const {adapterRepositoryFiles, defaultRevision, hasAdapter, isModelId, parseModelName, snapshotPlace} = weights
     const path = resolve(cwd(), source)
     const {id, revision = defaultRevision, file} = parseModelName(source)
     if (existsSync(path) || file !== undefined || !isModelId(id)) return {path, name: undefined}
+    const stored = this.settings(hubSettings).offline && (await snapshotPlace(id, revision, await this.cacheFolder()))
+    if (stored && existsSync(stored) && (await hasAdapter(stored))) return {path: stored, name: basename(id)}
     const {folder} = await this.download(id, revision, (names) => adapterRepositoryFiles(id, names))
     return {path: folder, name: basename(id)}
   }

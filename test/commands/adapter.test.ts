@@ -84,8 +84,10 @@ describe('svc adapter', () => {
     assert.ok(!hub.requests.some(({url}) => /optimizer|README/.test(url)))
     const downloads = () => hub.requests.filter(({url}) => url.includes('/resolve/')).length
     const before = downloads()
-    const again = await pull('acme/legal-lora@v2', '--name', 'legal', '--json')
-    assert.deepEqual([JSON.parse(again.stdout).path, downloads()], [join(folder, 'pulled', 'legal'), before])
+    for (const [name, ...flags] of [['again'], ['offline', '--offline']] as const) {
+      const again = await pull('acme/legal-lora@v2', '--name', name, '--json', ...flags)
+      assert.deepEqual([JSON.parse(again.stdout).path, downloads()], [join(folder, 'pulled', name), before])
+    }
     const offline = await pull('acme/other-lora', '--offline')
     assert.match(offline.stderr, /--offline/)
     const other = await pull('acme/model')
