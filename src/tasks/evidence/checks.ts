@@ -95,15 +95,17 @@ ORDER BY finished_at_ms DESC, id DESC LIMIT 1`,
   })
 }
 
-/** The command of a task as a check: `svc` has seen its exit status. */
-export function ownCheck({id, exec, started_at_ms, result}: Task): CheckResult[] {
-  if (exec === undefined) return []
+/** The command of a task as a check, once it has ended: `svc` has seen its exit status. */
+export function ownCheck({id, exec, started_at_ms, result, status, status_reason: reason}: Task): CheckResult[] {
+  const failed = status === 'Failed' && started_at_ms !== undefined
+  if (exec === undefined || (result === undefined && !failed)) return []
   const {exit_code: exitCode, stdout} = (result ?? {}) as {exit_code?: unknown; stdout?: unknown}
   return [
     {
       check: exec.template,
       grade: 'observed',
-      passed: true,
+      passed: !failed,
+      ...(failed && reason !== undefined ? {reason} : {}),
       ...(typeof exitCode === 'number' ? {exit_code: exitCode} : {}),
       ...(started_at_ms === undefined ? {} : {started_at_ms}),
       ...outputOf(typeof stdout === 'string' ? stdout : ''),

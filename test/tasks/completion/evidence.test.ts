@@ -3,7 +3,7 @@ import {execFileSync} from 'node:child_process'
 import {mkdir, open, rm, symlink, truncate, unlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
-import {readEvents, renewClaim, requireTask, taskEvidence} from '../../../src/tasks/index.js'
+import {readEvents, renewClaim, requireTask, submitTask, taskEvidence} from '../../../src/tasks/index.js'
 import {skipWithoutProgram} from '../../support/programs.js'
 import {temporaryFolder} from '../../support/temporary.js'
 import {type Claimed, enforced, type GatedWorkspace, gatedWorkspace} from './gated-workspace.js'
@@ -232,5 +232,21 @@ describe('the checks of a completion', () => {
     })
     await assert.rejects(completing, {code: 'claim_lost'})
     assert.equal(requireTask(workspace.orchestrator, task.id).status, 'Failed')
+  })
+})
+
+describe('the command of a task', () => {
+  it('is a check that has passed or failed once it has ended', async (t) => {
+    const {orchestrator, runCheck} = await gatedWorkspace(t)
+    const checksOf = async (id: number) =>
+      (await taskEvidence(orchestrator, id)).checks.map(({check, passed, reason}) => ({check, passed, reason}))
+    await runCheck('test')
+    assert.deepEqual(await checksOf(1), [{check: 'test', passed: true, reason: undefined}])
+    await runCheck('fail')
+    const reason = requireTask(orchestrator, 2).status_reason
+    assert.match(reason ?? '', /^fail .*3/)
+    assert.deepEqual(await checksOf(2), [{check: 'fail', passed: false, reason}])
+    const {task_id: id} = submitTask(orchestrator, {description: 'Test', processor: 'exec', exec: {template: 'test'}})
+    assert.deepEqual(await checksOf(id), [])
   })
 })
