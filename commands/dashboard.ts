@@ -1,5 +1,6 @@
 import {Flags} from '@oclif/core'
-import {OrchCommand} from '../src/cli/index.js'
+import {OrchCommand, serverFlag, settingFlags} from '../src/cli/index.js'
+import {appSettings} from '../src/config/index.js'
 import type {DashboardReadyV1} from '../src/contracts/index.js'
 import {SvcError} from '../src/errors/index.js'
 
@@ -7,7 +8,8 @@ export default class Dashboard extends OrchCommand<typeof Dashboard> {
   static override summary = 'Serve a web dashboard for this workspace.'
   static override description =
     `Serves a page, on this machine only, that shows the tasks, workflow runs, plans, questions and agents of the workspace,
-and updates as they change. Its buttons perform the same operations as the commands of svc orch and svc workflow, on
+and updates as they change. It also shows nodes and leases of the mesh, loaded models of the inference server, and the
+tables of a running svc db serve. Its buttons perform the same operations as the commands of svc orch and svc workflow, on
 behalf of the person at the page.
 
 The printed URL contains a key, which is stored in .svc/dashboard.key. Anyone with the URL can use the page. Delete the
@@ -25,6 +27,8 @@ file to get another key. Exits with status 0 on SIGTERM or Ctrl-C.`
       max: 65_535,
       helpValue: 'N',
     }),
+    server: serverFlag,
+    ...settingFlags(appSettings, 'url'),
     'read-only': Flags.boolean({description: 'Show the workspace without changing it.'}),
   }
 
@@ -34,8 +38,19 @@ file to get another key. Exits with status 0 on SIGTERM or Ctrl-C.`
     if (!isLoopback(host))
       throw new SvcError('flag_value', {flag: '--host', value: host, expected: 'a loopback address'})
     const base = await this.openOperations('cli')
+    const {server} = this.flags
+    const {url: appUrl} = this.settings(appSettings)
+    const named = {
+      ...(server === undefined ? {} : {SVC_INFERENCE_URL: server}),
+      ...(appUrl === undefined ? {} : {SVC_APP_URL: appUrl}),
+    }
+    const sources = {...base.sources, env: {...base.sources.env, ...named}}
     const {startDashboard} = await import('../src/dashboard/index.js')
-    const dashboard = await startDashboard({base, address: {host, port}, isReadOnly})
+    const dashboard = await startDashboard({
+      base: {...base, sources},
+      address: {host, port},
+      isReadOnly,
+    })
     try {
       const {pageUrl} = dashboard
       const ready: DashboardReadyV1 = {event: 'ready', base_url: dashboard.baseUrl, page_url: pageUrl, pid: process.pid}

@@ -1,6 +1,6 @@
 import {isErrorOf} from '../errors/index.js'
 import {type ReplyStream, sseFrame} from '../net/index.js'
-import {EventWatch, type OperationBase} from '../operations/index.js'
+import {EventWatch, type OperationBase, unlessBusy} from '../operations/index.js'
 import {onAbort} from '../process/index.js'
 import type {EventRecord} from '../tasks/index.js'
 
@@ -8,6 +8,8 @@ import type {EventRecord} from '../tasks/index.js'
 const maxStreams = 32
 /** Maximum number of events that are combined in a frame. */
 const pageSize = 500
+/** Interval at which the daemon is looked for while a page is open, ms: its end is not an event. */
+const daemonMs = 1000
 /** Interval of keep-alive comments, ms. */
 const pingMs = 15_000
 
@@ -38,6 +40,9 @@ export class ChangeFeed {
   readonly #watch: EventWatch
   readonly #subscribers = new Set<Subscriber>()
   #ping: NodeJS.Timeout | undefined
+  #look: NodeJS.Timeout | undefined
+  /** Process of the daemon; 0: there is none. */
+  #daemon = 0
 
   constructor(source: Source) {
     this.#source = source
@@ -61,10 +66,17 @@ export class ChangeFeed {
     }
     this.#subscribers.add(subscriber)
     this.#ping ??= setInterval(() => this.#pingAll(), pingMs).unref()
+    if (this.#look === undefined) {
+      this.#daemon = this.#daemonPid()
+      this.#look = setInterval(() => this.#lookForDaemon(), daemonMs).unref()
+    }
     onAbort(stream.gone, () => this.#remove(subscriber))
     // A page that has received events of a store that was replaced must read everything again.
     void stream.write(frame(start, 'opened', {isResumed: start === since}))
-    subscriber.leave = this.#watch.subscribe(() => void this.#send(subscriber))
+    subscriber.leave = this.#watch.subscribe(() => {
+      this.#lookForDaemon()
+      void this.#send(subscriber)
+    })
     void this.#send(subscriber)
   }
 
@@ -86,7 +98,23 @@ export class ChangeFeed {
     subscriber.leave()
     if (this.#subscribers.size > 0) return
     clearInterval(this.#ping)
+    clearInterval(this.#look)
     this.#ping = undefined
+    this.#look = undefined
+  }
+
+  #daemonPid(): number {
+    const {modules, orchestrator} = this.#source
+    return modules.tasks.runningDaemon(orchestrator)?.pid ?? 0
+  }
+
+  #lookForDaemon(): void {
+    unlessBusy(() => {
+      const pid = this.#daemonPid()
+      if (pid === this.#daemon) return
+      this.#daemon = pid
+      for (const {stream, since} of this.#subscribers) void stream.write(frame(since, 'daemon', {}))
+    })
   }
 
   async #send(subscriber: Subscriber): Promise<void> {

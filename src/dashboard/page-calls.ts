@@ -18,6 +18,7 @@ const names = [
   'task_status',
   'list_workflow_runs',
   'workflow_status',
+  'workflow_journal',
   'list_schedules',
   'workflow_signal',
   'resume_workflow_run',
@@ -30,6 +31,13 @@ const names = [
   'resume_agent',
   'emergency_stop',
   'start_orchestrator',
+  'list_leases',
+  'revoke_lease',
+  'list_loaded_models',
+  'unload_model',
+  'describe_database',
+  'query_database',
+  'change_database',
 ] as const
 
 /** An operation as the page knows it. */

@@ -2,8 +2,16 @@ import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import {logger} from '../log/index.js'
-import {clientGone, eventStream, type HttpApp, type Listening, listen} from '../net/index.js'
-import type {OperationBase} from '../operations/index.js'
+import {
+  clientGone,
+  eventStream,
+  type HttpApp,
+  type Listening,
+  listen,
+  type ReplyStream,
+  sseFrame,
+} from '../net/index.js'
+import {loadAppDatabase, type OperationBase} from '../operations/index.js'
 import {createPageApp, loadPage} from '../pages/index.js'
 import {ChangeFeed} from './change-feed.js'
 import {dashboardKey} from './key.js'
@@ -41,6 +49,7 @@ export async function startDashboard({base, address, isReadOnly}: DashboardOptio
   const feed = new ChangeFeed(base)
   addCalls(app, base, new PageCalls(isReadOnly), feed)
   addChanges(app, feed)
+  addTableChanges(app, base)
   const listening = await listen(app, address)
   return {
     ...listening,
@@ -78,6 +87,31 @@ function addChanges(app: HttpApp, feed: ChangeFeed): void {
   app.get('/api/changes', {exposeHeadRoute: false}, async ({headers}, reply) => {
     if (feed.isFull) throw new SvcError('overloaded', {reason: 'Too many dashboard pages are open.'})
     feed.subscribe(eventStream(reply), eventIdOf(headers['last-event-id']))
+    return reply
+  })
+}
+
+/** Streams that rows of the database of `svc db serve` have changed; ends if that server ends. */
+function addTableChanges(app: HttpApp, {sources}: OperationBase): void {
+  app.get('/api/table-changes', {exposeHeadRoute: false}, async (_request, reply) => {
+    const {followDatabase} = await loadAppDatabase()
+    const signal = clientGone(reply)
+    let stream: ReplyStream | undefined
+    let id = 0
+    const send = (event: string) => void stream?.write(Buffer.from(sseFrame({id: ++id, event, data: {}})))
+    try {
+      await followDatabase(sources, {
+        onOpen() {
+          stream = eventStream(reply)
+          send('opened')
+        },
+        onChange: () => send('changes'),
+        signal,
+      })
+    } catch (error) {
+      if (stream === undefined && !signal.aborted) throw error
+    }
+    stream?.end()
     return reply
   })
 }

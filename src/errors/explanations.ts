@@ -359,6 +359,7 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {host: '0.0.0.0', variable: 'SVC_APP_TOKEN'},
   ],
   endpoint_unknown: ['The program declares no endpoint with this name.', {name: 'lst', suggestion: 'list'}],
+  endpoint_writes: ['A query must not change anything.', {name: 'create'}],
   endpoint_failed: [
     'The arguments were valid, and an operation in the body of the endpoint failed.',
     {name: 'share', reason: 'DIVISION_BY_ZERO', detail: 'division by zero'},

@@ -66,7 +66,7 @@ export class EventWatch {
 }
 
 /** Skips the work while another process holds the lock; the next poll will do it. */
-function unlessBusy(work: () => void): void {
+export function unlessBusy(work: () => void): void {
   try {
     work()
   } catch (error) {

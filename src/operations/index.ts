@@ -21,7 +21,7 @@ export {
   daemonNotifications,
   daemonProtocol,
 } from './daemon-methods.js'
-export {EventWatch} from './event-watch.js'
+export {EventWatch, unlessBusy} from './event-watch.js'
 export {type OpenQuestion, openQuestionOf} from './open-question.js'
 export type {CliBinding, Effect, Lane, Operation, Renames, Tier, ToolBinding} from './operation.js'
 export {type Call, commandCall, createCall, performNamed} from './perform.js'
@@ -37,6 +37,9 @@ export type {
 export {type Submitted, submitGoal} from './submit-goal.js'
 export {operationNamed, operations} from './table.js'
 export {DetailedError, ToolAnswer, toolAnswer} from './tool-answer.js'
+
+/** Loads the client of a running `svc db serve`. */
+export const loadAppDatabase = () => import('./app-database.js')
 
 /** Loads the guides as skills, from the files of the package. */
 export const loadSkills = () => import('./skills.js')

@@ -4,6 +4,7 @@ import {assistantOperations} from './rows/assistant.js'
 import {attentionOperations} from './rows/attention.js'
 import {benchmarkOperations} from './rows/benchmarks.js'
 import {contextOperations} from './rows/context.js'
+import {databaseOperations} from './rows/database.js'
 import {doubtOperations} from './rows/doubt.js'
 import {fileOperations} from './rows/files.js'
 import {handoffOperations} from './rows/handoff.js'
@@ -11,6 +12,7 @@ import {helpOperations} from './rows/help.js'
 import {journeyOperations} from './rows/journeys.js'
 import {meshOperations} from './rows/mesh.js'
 import {messageOperations} from './rows/messages.js'
+import {modelOperations} from './rows/models.js'
 import {planOperations} from './rows/plans.js'
 import {questionOperations} from './rows/questions.js'
 import {sessionOperations} from './rows/sessions.js'
@@ -40,6 +42,8 @@ export const operations: readonly Operation[] = [
   ...fileOperations,
   ...speechOperations,
   ...meshOperations,
+  ...modelOperations,
+  ...databaseOperations,
   ...benchmarkOperations,
   ...skillOperations,
   ...helpOperations,

@@ -166,6 +166,8 @@ export interface PlanFilter {
   status?: PlanStatusWord | undefined
   /** Session of the goal. */
   originSessionId?: string | undefined
+  /** Only the plans that follow this one in the list. */
+  before?: string | undefined
   limit?: number | undefined
 }
 
@@ -187,10 +189,13 @@ export interface PlanSummary {
 /** Maximum length of a goal in a list, characters. */
 const longestExcerpt = 200
 
+/** Plans, newest first. @throws plan_not_found */
 export function listPlans(
-  {store, repositoryId}: WorkspaceContext,
-  {status, originSessionId, limit = 50}: PlanFilter = {},
+  context: WorkspaceContext,
+  {status, originSessionId, before, limit = 50}: PlanFilter = {},
 ): PlanSummary[] {
+  const {store, repositoryId} = context
+  const start = before === undefined ? undefined : requirePlan(context, before)
   const count = (which: string) =>
     `(SELECT count(*) FROM plan_nodes WHERE plan_session_id = s.plan_session_id AND version = s.current_version${which})`
   return store
@@ -202,11 +207,14 @@ export function listPlans(
 FROM plan_sessions s
 WHERE repository_id = @repository AND (@status IS NULL OR status = @status)
   AND (@origin IS NULL OR origin_session_id = @origin)
-ORDER BY created_at DESC, rowid DESC LIMIT @limit`,
+  AND (@before IS NULL OR created_at <= @created AND (created_at, plan_session_id) < (@created, @before))
+ORDER BY created_at DESC, plan_session_id DESC LIMIT @limit`,
       {
         repository: repositoryId,
         status: status ?? null,
         origin: originSessionId ?? null,
+        before: before ?? null,
+        created: start?.created_at ?? null,
         most: longestExcerpt,
         limit,
       },

@@ -47,20 +47,34 @@ export interface ActivityReport {
   prompt?: string
 }
 
+export interface RunFilter {
+  status?: string | undefined
+  workflow?: string | undefined
+  /** Only the runs that follow this one in the list. */
+  before?: string | undefined
+  limit?: number | undefined
+}
+
+/** Runs, newest first. @throws workflow_run_not_found */
 export function listRuns(
   context: WorkspaceContext,
-  {status, workflow, limit = 50}: {status?: string | undefined; workflow?: string | undefined; limit?: number} = {},
+  {status, workflow, before, limit = 50}: RunFilter = {},
 ): RunSummary[] {
   const {store, repositoryId} = context
   // Whether a process drives a run is not stored: each of these states is `running` in the store.
+  const start = before === undefined ? undefined : requireRun(context, before)
   const isDerived = status === 'queued' || status === 'running' || status === 'interrupted'
   const rows = store.iterate<RunRow>(
     `SELECT * FROM workflow_run_log WHERE repository_id = @repository AND (@status IS NULL OR status = @status)
-  AND (@workflow IS NULL OR workflow_name = @workflow) ORDER BY started_at_ms DESC, run_id LIMIT @limit`,
+  AND (@workflow IS NULL OR workflow_name = @workflow)
+  AND (@run IS NULL OR started_at_ms <= @started AND (started_at_ms, run_id) < (@started, @run))
+ORDER BY started_at_ms DESC, run_id DESC LIMIT @limit`,
     {
       repository: repositoryId,
       status: isDerived ? 'running' : (status ?? null),
       workflow: workflow ?? null,
+      run: start?.run_id ?? null,
+      started: start?.started_at_ms ?? null,
       limit: isDerived ? -1 : limit,
     },
   )

@@ -4,7 +4,9 @@ import type {Page} from 'playwright-core'
 import {createRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
 import {seriousFaults} from '../support/axe.js'
 import {skipWithoutChromium, suitePage} from '../support/chromium.js'
+import {orchWorkspace} from '../support/orch-workspace.js'
 import {plainPorts, workflow} from '../workflow/support.js'
+import {startDatabase, startMesh, startModels} from './servers.js'
 import {type OpenDashboard, openDashboard, watchFaults} from './support.js'
 
 const hostile = '<img src=x onerror="document.title=\'broken\'">'
@@ -51,6 +53,12 @@ async function confirm(page: Page, words: string, fill: (dialog: ReturnType<Page
 
 const nothing = async () => undefined
 
+/** Adds a row to a served database, as another client. */
+async function addTodo({server, env}: Awaited<ReturnType<typeof startDatabase>>, title: string) {
+  const answer = await server.post('/api/mutation/add', {title}, {authorization: `Bearer ${env.SVC_APP_TOKEN}`})
+  assert.equal(answer.status, 200)
+}
+
 /** A workspace with an object of each kind. @returns the views */
 async function fillWorkspace({base, other, tasks}: OpenDashboard): Promise<string[]> {
   const {modules} = base
@@ -73,7 +81,19 @@ async function fillWorkspace({base, other, tasks}: OpenDashboard): Promise<strin
     `#/plans/${plan.session_id}`,
     '#/questions',
     '#/agents',
+    '#/mesh',
+    '#/models',
+    '#/tables',
+    '#/tables/list',
   ]
+}
+
+/** A dashboard with a mesh, a server with a loaded model, and a served database. */
+async function openWithServers(t: TestContext, isReadOnly = false) {
+  const [mesh, models, database] = await Promise.all([startMesh(t), startModels(t), startDatabase(t)])
+  const env = {...mesh.env, ...models.env, ...database.env}
+  const opened = await openDashboard(t, {env, isReadOnly})
+  return {opened, mesh, models, database}
 }
 
 describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
@@ -186,7 +206,8 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
   })
 
   it('fits a desktop and a phone, light and dark, without serious faults for screen readers', async (t) => {
-    const opened = await openDashboard(t)
+    const {opened, database} = await openWithServers(t)
+    await addTodo(database, `Write ${longWord}`)
     const views = await fillWorkspace(opened)
     const phone = await suite()
     const size = phone.viewportSize()
@@ -211,12 +232,14 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
   })
 
   it('has no buttons with --read-only', async (t) => {
-    const opened = await openDashboard(t, {isReadOnly: true})
+    const {opened, database} = await openWithServers(t, true)
+    await addTodo(database, 'Write')
     const views = await fillWorkspace(opened)
     const {page} = await show(t, opened)
     for (const view of views) {
       await go(page, view)
-      assert.deepEqual(await page.getByRole('button').allTextContents(), [], view)
+      const others = view === '#/tables/list' ? ['Filter'] : []
+      assert.deepEqual(await page.getByRole('button').allTextContents(), others, view)
     }
   })
 
@@ -230,6 +253,100 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await shows(page, '#banner', 'The connection to svc dashboard is lost.')
     tasks.submitTask(other, {description: 'Written meanwhile', processor: 'external'})
     await start(dashboard.port)
+    await shows(page, 'tr', 'Written meanwhile')
+    await shows(page, '#link', 'No daemon')
+  })
+
+  it('lists loaded models, and unloads one', async (t) => {
+    const {env} = await startModels(t)
+    const {page, faults} = await show(t, await openDashboard(t, {env}))
+    await go(page, '#/models')
+    await shows(page, 'tr', /tiny\d+ MB1,024/)
+    await page.getByRole('button', {name: 'Unload tiny'}).click()
+    await page.getByRole('dialog').getByRole('button', {name: 'Unload'}).click()
+    await shows(page, '.empty', 'No model is loaded.')
+    assert.deepEqual(faults, [])
+  })
+
+  it('shows nodes and leases of the mesh, and revokes a lease', async (t) => {
+    const {env} = await startMesh(t)
+    const {page, faults} = await show(t, await openDashboard(t, {env}))
+    await go(page, '#/mesh')
+    await shows(page, 'tr', /desk.*linux/)
+    await page.getByRole('button', {name: /^Revoke lease/}).click()
+    await page.getByRole('dialog').getByRole('button', {name: 'Revoke lease'}).click()
+    await shows(page, '.empty', 'No active leases.')
+    assert.deepEqual(faults, [])
+  })
+
+  it('browses, filters and changes the rows of a served database, and shows changes of others', async (t) => {
+    const database = await startDatabase(t)
+    const {page, faults} = await show(t, await openDashboard(t, {env: database.env}))
+    await go(page, '#/tables')
+    await page.getByText('Something to be done.').click()
+    await shows(page, 'tr', /due.*string.*no/)
+    await page.getByRole('link', {name: 'list'}).click()
+    await shows(page, '.empty', 'No rows.')
+    await page.getByRole('button', {name: 'Add'}).click()
+    await page.getByRole('dialog').getByLabel('Title').fill('Write <b>docs</b>')
+    await page.getByRole('dialog').getByRole('button', {name: 'Add'}).click()
+    await shows(page, 'tr', 'Write <b>docs</b>')
+    await addTodo(database, 'Of another client')
+    await shows(page, 'tr', 'Of another client')
+    await page.getByRole('button', {name: 'Rename 1', exact: true}).click()
+    const dialog = page.getByRole('dialog')
+    assert.equal(await dialog.getByLabel('Title').inputValue(), 'Write <b>docs</b>')
+    await dialog.getByLabel('Title').fill('Write guides')
+    await dialog.getByRole('button', {name: 'Rename'}).click()
+    await shows(page, 'tr', 'Write guides')
+    await page.getByLabel('Done').check()
+    await page.getByRole('button', {name: 'Filter'}).click()
+    await shows(page, '.empty', 'No rows.')
+    assert.deepEqual(faults, [])
+  })
+
+  it('says that svc db serve was killed, and continues when it runs again', async (t) => {
+    const {server, folder, env} = await startDatabase(t)
+    const {page} = await show(t, await openDashboard(t, {env}))
+    await go(page, '#/tables/list')
+    await shows(page, '.empty', 'No rows.')
+    await server.stop('SIGKILL')
+    await shows(page, '#fault', 'svc db serve is not reachable.')
+    const again = await startDatabase(t, {folder, args: ['--port', new URL(server.baseUrl).port]})
+    await addTodo(again, 'Written after the restart')
+    await shows(page, 'tr', 'Written after the restart')
+    await page.locator('#fault').waitFor({state: 'hidden'})
+  })
+
+  it('says that the daemon was killed, and sees the next one', async (t) => {
+    const {start} = await orchWorkspace(t)
+    const dashboard = start(['dashboard', '--port', '0', '--quiet'])
+    const page = await suite()
+    t.after(async () => void (await page.goto('about:blank')))
+    await page.goto(await dashboard.line(1))
+    await shows(page, '#link', 'No daemon')
+    const daemon = start(['daemon', 'run'])
+    await shows(page, '#link', 'Connected')
+    await daemon.end('SIGKILL')
+    await shows(page, '#link', 'No daemon')
+    await shows(page, '#banner', 'No daemon runs the queued tasks of this workspace.')
+    const next = start(['daemon', 'run'])
+    await shows(page, '#link', 'Connected')
+    await next.end('SIGTERM')
+  })
+
+  it('says that svc dashboard was killed, and continues when it runs again', async (t) => {
+    const {start, submit} = await orchWorkspace(t)
+    const dashboard = start(['dashboard', '--port', '0', '--quiet'])
+    const page = await suite()
+    t.after(async () => void (await page.goto('about:blank')))
+    const address = await dashboard.line(1)
+    await page.goto(address)
+    await shows(page, '#link', 'No daemon')
+    await dashboard.end('SIGKILL')
+    await shows(page, '#link', 'Not reachable')
+    await submit('Written meanwhile', '--processor', 'external')
+    start(['dashboard', '--port', new URL(address).port, '--quiet'])
     await shows(page, 'tr', 'Written meanwhile')
     await shows(page, '#link', 'No daemon')
   })

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
+import {createRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
 import {EventStream} from '../support/event-stream.js'
 import {assertSelfContained} from '../support/web-page.js'
+import {plainPorts, workflow} from '../workflow/support.js'
+import {meshToken, startDatabase, startMesh} from './servers.js'
 import {asPage, openDashboard} from './support.js'
 
 const status = '/api/call/orch.status'
@@ -92,5 +95,108 @@ describe('the server of the dashboard', () => {
     const [again, later] = second.events as unknown as {data: Record<string, unknown>}[]
     assert.deepEqual([again?.data, later?.data.task_ids], [{isResumed: true}, missed])
     second.close()
+  })
+
+  it('pages through runs, plans and questions, and shows the journal of a run', async (t) => {
+    const opened = await openDashboard(t)
+    const {base, other, tasks} = opened
+    const {call} = asPage(opened)
+    const approval = workflow('steps: [{id: ask, approval: "Ship?"}]', 'release')
+    const runs = [1, 2, 3].map(() => createRun(other, approval, {input: {}}).run_id)
+    const all = (await call('orch.workflow.list')).body.runs as {run_id: string}[]
+    assert.deepEqual(all.map(({run_id: id}) => id).sort(), [...runs].sort())
+    const pages: string[] = []
+    for (let before = {}, page = all; page.length > 0; before = {before_run_id: pages.at(-1)}) {
+      page = (await call('orch.workflow.list', {limit: 1, ...before})).body.runs as {run_id: string}[]
+      pages.push(...page.map(({run_id: id}) => id))
+    }
+    assert.deepEqual(
+      pages,
+      all.map(({run_id: id}) => id),
+    )
+    const runner = startWorkflowRunner(other, {ports: plainPorts})
+    await runner.stop()
+    await call('orch.workflow.signal', {run_id: runs[0], key: 'ask', payload: true})
+    const journal = await call('orch.workflow.journal', {run_id: runs[0]})
+    const entries = journal.body.entries as {kind: string; subject: string; payload?: unknown}[]
+    assert.deepEqual(
+      entries.map(({kind, subject}) => [kind, subject]).filter(([kind]) => kind !== 'attempt_started'),
+      [
+        ['step_started', 'ask'],
+        ['signal_received', 'ask'],
+      ],
+    )
+    assert.equal(entries.at(-1)?.payload, true)
+    assert.equal((await call('orch.workflow.journal', {run_id: 'wf-none'})).status, 404)
+
+    await base.modules.plans.newPlan(other, {goal: 'Move the importer'})
+    const [plan] = (await call('orch.plan.list')).body.plans as {session_id: string}[]
+    assert.deepEqual((await call('orch.plan.list', {before_session_id: plan?.session_id})).body.plans, [])
+    for (const prompt of ['One?', 'Two?']) tasks.askQuestion(other, {prompt, session_id: 's'})
+    const second = (await call('orch.questions.pending', {after_id: 'Q-0001', limit: 1})).body.questions
+    assert.deepEqual(
+      (second as {question_id: string}[]).map(({question_id: id}) => id),
+      ['Q-0002'],
+    )
+  })
+
+  it('lists the tasks that wait for a task', async (t) => {
+    const opened = await openDashboard(t)
+    const submit = (depends_on: number[]) =>
+      opened.tasks.submitTask(opened.other, {description: 'Build', processor: 'external', depends_on}).task_id
+    const first = submit([])
+    const waiting = [submit([first]), submit([first])]
+    submit([waiting[0] ?? 0])
+    const {body} = await asPage(opened).call('orch.list_tasks', {depends_on: first})
+    assert.deepEqual(
+      (body.tasks as {id: number}[]).map(({id}) => id),
+      waiting.toReversed(),
+    )
+  })
+
+  it('streams when the daemon of the workspace starts or ends', async (t) => {
+    const opened = await openDashboard(t)
+    const stream = await EventStream.open(`${opened.dashboard.baseUrl}/api/changes`, asPage(opened).headers)
+    await stream.received(1)
+    opened.tasks.takeLease(opened.other, `host:${process.pid}:test`)
+    await stream.received(3)
+    // A daemon that is killed leaves no event.
+    opened.other.store.run('DELETE FROM orch_leases')
+    await stream.received(4)
+    assert.deepEqual(stream.events.map(({event}) => event).sort(), ['changes', 'daemon', 'daemon', 'opened'])
+    stream.close()
+  })
+
+  it('shows and frees the leases of the mesh', async (t) => {
+    const {env} = await startMesh(t)
+    const opened = await openDashboard(t, {env})
+    const {call} = asPage(opened)
+    const {body} = await call('mesh.leases')
+    const [lease] = body.leases as {lease_id: string; holder_node_id: string}[]
+    assert.equal(lease?.holder_node_id, 'desk')
+    assert.ok(!JSON.stringify(body).includes(meshToken))
+    assert.deepEqual((await call('mesh.revoke_lease', {lease_id: lease?.lease_id})).body, {revoked: true})
+    assert.deepEqual((await call('mesh.leases')).body.leases, [])
+    const without = asPage(await openDashboard(t))
+    assert.equal((await without.call('mesh.leases')).body.code, 'mesh_address_missing')
+  })
+
+  it('calls only the endpoints of svc db serve that read in a query', async (t) => {
+    const {server, env} = await startDatabase(t)
+    const opened = await openDashboard(t, {env})
+    const {call} = asPage(opened)
+    const {body} = await call('db.describe')
+    assert.equal(body.server, server.baseUrl)
+    assert.ok(!JSON.stringify(body).includes(env.SVC_APP_TOKEN ?? ''))
+    assert.deepEqual((await call('db.change', {endpoint: 'add', arguments: {title: 'Write'}})).body, {result: 1})
+    const rows = [{_id: 1, title: 'Write', done: false}]
+    assert.deepEqual((await call('db.query', {endpoint: 'list', arguments: {done: false}})).body.result, rows)
+    const refused = await call('db.query', {endpoint: 'add', arguments: {title: 'Read'}})
+    assert.deepEqual([refused.status, refused.body.code], [400, 'endpoint_writes'])
+    assert.equal((await call('db.change', {endpoint: 'ad'})).body.code, 'endpoint_unknown')
+    const wrong = await call('db.change', {endpoint: 'add', arguments: {title: ' '}})
+    assert.match(String(wrong.body.detail), /a todo needs a title/)
+    const readOnly = asPage(await openDashboard(t, {env, isReadOnly: true}))
+    assert.equal((await readOnly.call('db.change', {endpoint: 'add'})).body.code, 'dashboard_read_only')
   })
 })

@@ -6,13 +6,20 @@ import type {temporaryFolder} from '../support/temporary.js'
 type Test = Parameters<typeof temporaryFolder>[0]
 
 /** A workspace with a dashboard, and its store opened again, as by another process. */
-export async function openDashboard(test: Test, {isReadOnly = false} = {}) {
+export async function openDashboard(
+  test: Test,
+  {isReadOnly = false, env = {}}: {isReadOnly?: boolean; env?: Readonly<Record<string, string>>} = {},
+) {
   const closers: (() => unknown)[] = []
   // In reverse order: dashboards are closed before the store that they read.
   test.after(async () => {
     for (const close of closers.reverse()) await close()
   })
-  const base = await openContext({after: (close) => closers.push(close as () => unknown)} as Test, {surface: 'cli'})
+  const base = await openContext(
+    {after: (close) => closers.push(close as () => unknown)} as Test,
+    {surface: 'cli'},
+    env,
+  )
   const {modules, orchestrator, sources} = base
   const other = await modules.openOrchestrator({root: orchestrator.root, sources})
   closers.push(() => other.close())

@@ -480,8 +480,10 @@ describe('the lineage of tasks', () => {
 describe('a list of plans', () => {
   it('has the newest first and can be filtered', async (t) => {
     const orchestrator = await openUnattended(t)
-    const make = (goal: string, originSessionId?: string) =>
-      newPlan(orchestrator, {goal, originSessionId, maxTasks: 1}).session_id
+    const make = (goal: string, originSessionId?: string) => {
+      orchestrator.clock.ms++
+      return newPlan(orchestrator, {goal, originSessionId, maxTasks: 1}).session_id
+    }
     const ids = [make('Add the parser'), make('Add the printer', 'talk'), make('Add the reader', 'talk')]
     executePlan(orchestrator, ids[1] ?? '')
     doNext(orchestrator)
@@ -489,8 +491,12 @@ describe('a list of plans', () => {
       listPlans(orchestrator, filter).map(({session_id: id}) => ids.indexOf(id))
     assert.deepEqual(listed({}), [2, 1, 0])
     assert.deepEqual(listed({limit: 2}), [2, 1])
+    assert.deepEqual(listed({before: ids[2], limit: 1}), [1])
+    assert.deepEqual(listed({before: ids[0]}), [])
+    assert.throws(() => listed({before: 'plan-none'}), {code: 'plan_not_found'})
     assert.deepEqual(listed({originSessionId: 'talk'}), [2, 1])
     assert.deepEqual(listed({status: 'pending'}), [2, 0])
+    orchestrator.clock.ms++
     const long = newPlan(orchestrator, {goal: `Add ${'x'.repeat(300)} to it`, maxTasks: 1})
     const [first] = listPlans(orchestrator)
     assert.deepEqual([first?.session_id, first?.goal], [long.session_id, `Add ${'x'.repeat(195)}…`])
@@ -505,8 +511,8 @@ describe('a list of plans', () => {
       total: 1,
       completed: 1,
       failed: 0,
-      created_at_ms: startMs,
-      updated_at_ms: startMs,
+      created_at_ms: orchestrator.clock.ms - 2,
+      updated_at_ms: orchestrator.clock.ms - 1,
     })
   })
 })

@@ -26,7 +26,8 @@ export async function serveDb(
 ): Promise<DbServer> {
   const program = join(folder, 'program.svc')
   await writeFile(program, source)
-  const child = startSvc(['db', 'serve', program, '--db', join(folder, 'app.db'), '--port', '0', '--json', ...args], {
+  const port = args.includes('--port') ? [] : ['--port', '0']
+  const child = startSvc(['db', 'serve', program, '--db', join(folder, 'app.db'), '--json', ...port, ...args], {
     cwd: folder,
     env,
   })

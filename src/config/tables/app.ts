@@ -1,5 +1,5 @@
 import {settings} from '../setting.js'
-import {boolean, integer, path, text} from '../types.js'
+import {baseUrl, boolean, integer, path, text} from '../types.js'
 
 /** Database and server of data-language programs. */
 export const appSettings = settings('app', () => ({
@@ -32,6 +32,20 @@ export const appSettings = settings('app', () => ({
     toml: ['db.port'],
     default: 3000,
     doc: 'Port to listen on; 0 selects a free port.',
+  },
+  url: {
+    type: baseUrl(),
+    flag: 'app-url',
+    placeholder: 'URL',
+    env: ['SVC_APP_URL'],
+    toml: ['db.url'],
+    doc: 'Base URL of the running svc db serve, for svc dashboard and the daemon; default: that of the host and port.',
+  },
+  token: {
+    type: text('a token'),
+    env: ['SVC_APP_TOKEN'],
+    secret: true,
+    doc: 'Bearer token of svc db serve.',
   },
   includeHostProbe: {
     type: boolean('opt-in'),

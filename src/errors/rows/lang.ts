@@ -31,6 +31,10 @@ export const langErrors = rows(() => ({
       `The program has no endpoint ${p.name}.${didYouMean(p.suggestion)}`,
     hint: 'Run `svc db schema` to list the endpoints.',
   }),
+  endpoint_writes: usage({
+    message: (p: {name: string}) => `The endpoint ${p.name} changes the database, and query_database only reads.`,
+    hint: 'Use the operation change_database.',
+  }),
   endpoint_failed: failed({
     message: (p: {name: string; reason: string; detail: string}) => `${p.name} failed: ${p.detail} (${p.reason}).`,
     hint: 'Correct the arguments or the program; the changes of a mutation were rolled back.',

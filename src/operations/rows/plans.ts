@@ -292,7 +292,10 @@ export const planOperations: readonly Operation[] = [
       return modules.plans.executePlan(orchestrator, session_id, {tenantId: tenant_id, mode: planMode, submitter})
     },
   }),
-  operation<{status?: PlanStatusWord; session_id?: string; limit?: number}, {plans: PlanSummary[]}>({
+  operation<
+    {status?: PlanStatusWord; session_id?: string; limit?: number; before_session_id?: string},
+    {plans: PlanSummary[]}
+  >({
     name: 'list_plans',
     title: 'List plans',
     summary: 'List plans, newest first.',
@@ -302,6 +305,10 @@ export const planOperations: readonly Operation[] = [
       status: oneOf(['pending', 'active', 'completed', 'failed'], 'Only plans with this status.'),
       session_id: text('Only plans for goals of this session.', {maxLength: 2048}),
       limit: integer('Maximum number of plans.', {minimum: 1, maximum: 1000, default: 50}),
+      before_session_id: text('Only plans after this one in the list, to get the next page.', {
+        minLength: 1,
+        maxLength: 2048,
+      }),
     }),
     output: object(
       {
@@ -325,10 +332,10 @@ export const planOperations: readonly Operation[] = [
         lane: 'workflow',
         renames: {status_filter: 'status', session_id_filter: 'session_id'},
       },
-      cli: {command: 'orch plan list', placeholders: {session_id: 'ID'}},
+      cli: {command: 'orch plan list', placeholders: {session_id: 'ID', before_session_id: 'ID'}},
     },
-    run: ({status, session_id, limit}, {modules, orchestrator}) => ({
-      plans: modules.plans.listPlans(orchestrator, {status, originSessionId: session_id, limit}),
+    run: ({status, session_id, before_session_id: before, limit}, {modules, orchestrator}) => ({
+      plans: modules.plans.listPlans(orchestrator, {status, originSessionId: session_id, before, limit}),
     }),
   }),
 ]

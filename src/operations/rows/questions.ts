@@ -110,7 +110,7 @@ export const questionOperations: readonly Operation[] = [
       return asked.interrupts ? {...asked, question: await askPerson(asked.question, context)} : asked
     },
   }),
-  operation<{session_id?: string; answered?: boolean}, {questions: Question[]}>({
+  operation<{session_id?: string; answered?: boolean; limit?: number; after_id?: string}, {questions: Question[]}>({
     name: 'pending_questions',
     title: 'List questions',
     summary: 'List questions that wait for an answer, oldest first.',
@@ -119,15 +119,17 @@ export const questionOperations: readonly Operation[] = [
     input: object({
       session_id: sessionId('Only questions of this session.'),
       answered: flag('Also list answered questions with their answers.'),
+      limit: integer('Maximum number of questions.', {minimum: 1, maximum: 1000, default: 1000}),
+      after_id: {...questionId, description: 'Only questions after this one, such as Q-0007, to get the next page.'},
     }),
     output: object({questions: list(question)}, {required: ['questions']}),
     bindings: {
       rpc: {method: 'orch.questions.pending'},
       tool: {name: 'svc_questioning_pending', tier: 'dev', lane: 'workflow'},
-      cli: {command: 'orch questions', placeholders: {session_id: 'ID'}},
+      cli: {command: 'orch questions', placeholders: {session_id: 'ID', after_id: 'ID'}},
     },
-    run: ({session_id: session, answered}, {modules, orchestrator}) => ({
-      questions: modules.tasks.pendingQuestions(orchestrator, {sessionId: session, answered}),
+    run: ({session_id: sessionId, after_id: after, ...filter}, {modules, orchestrator}) => ({
+      questions: modules.tasks.pendingQuestions(orchestrator, {sessionId, after, ...filter}),
     }),
   }),
   operation<AnswerRequest, {question: Question}>({

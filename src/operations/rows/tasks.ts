@@ -271,7 +271,14 @@ export const taskOperations: readonly Operation[] = [
     },
   }),
   operation<
-    {status?: Task['status'][]; agent_id?: string | number; session_id?: string; limit?: number; before_id?: number},
+    {
+      status?: Task['status'][]
+      agent_id?: string | number
+      session_id?: string
+      depends_on?: number
+      limit?: number
+      before_id?: number
+    },
     object
   >({
     name: 'list_tasks',
@@ -283,6 +290,7 @@ export const taskOperations: readonly Operation[] = [
       status: list(status, 'Only tasks with these statuses.', {maxItems: labels.length}),
       agent_id: {type: ['integer', 'string'], description: 'Only tasks of this agent: its name or id.'},
       session_id: text('Only tasks of this session.', {maxLength: 2048}),
+      depends_on: integer('Only tasks that wait for this one.', {minimum: 1}),
       limit: integer(undefined, {minimum: 1, maximum: 1000, default: 50}),
       before_id: integer('Only tasks with a smaller id, to get the next page.', {minimum: 1}),
     }),
@@ -292,11 +300,12 @@ export const taskOperations: readonly Operation[] = [
       tool: {name: 'svc_task_list', tier: 'core', lane: 'workflow'},
       cli: {command: 'orch tasks', own: true},
     },
-    run({status: statuses, agent_id, session_id, limit, before_id}, {modules, orchestrator}) {
+    run({status: statuses, agent_id, session_id, depends_on, limit, before_id}, {modules, orchestrator}) {
       const filter = {
         ...(statuses === undefined ? {} : {status: statuses}),
         ...(agent_id === undefined ? {} : {agentId: modules.tasks.requireAgent(orchestrator, agent_id).id}),
         ...(session_id === undefined ? {} : {sessionId: session_id}),
+        ...(depends_on === undefined ? {} : {dependsOn: depends_on}),
         ...(limit === undefined ? {} : {limit}),
         ...(before_id === undefined ? {} : {beforeId: before_id}),
       }

@@ -1,4 +1,4 @@
-import type {RunReport, RunSummary, ScheduleList} from '../../workflow/index.js'
+import type {RunEntry, RunReport, RunSummary, ScheduleList} from '../../workflow/index.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, longestDurationMs, object, oneOf, text} from '../schema.js'
 
@@ -13,6 +13,15 @@ const stateNames: Readonly<Record<RunSummary['status'], true>> = {
 }
 /** What a run can be. The type of the module of workflows requires each state, and this module must not load that one. */
 export const runStates = Object.keys(stateNames) as readonly RunSummary['status'][]
+
+const entryKinds: readonly RunEntry['kind'][] = [
+  'step_started',
+  'step_completed',
+  'attempt_started',
+  'attempt_failed',
+  'signal_received',
+  'signal_consumed',
+]
 
 const run = object(
   {
@@ -30,7 +39,7 @@ const run = object(
 const runId = text('Run id.', {minLength: 1, maxLength: 200})
 
 export const workflowOperations: readonly Operation[] = [
-  operation<{status?: string; workflow?: string; limit?: number}, {runs: RunSummary[]}>({
+  operation<{status?: string; workflow?: string; limit?: number; before_run_id?: string}, {runs: RunSummary[]}>({
     name: 'list_workflow_runs',
     title: 'List workflow runs',
     summary: 'List the workflow runs of this workspace, newest first.',
@@ -40,6 +49,10 @@ export const workflowOperations: readonly Operation[] = [
       status: oneOf(runStates, 'Only runs with this status.'),
       workflow: text('Only runs of this workflow.', {maxLength: 64}),
       limit: integer('Maximum number of runs.', {minimum: 1, maximum: 1000, default: 50}),
+      before_run_id: text('Only runs after this one in the list, to get the next page.', {
+        minLength: 1,
+        maxLength: 200,
+      }),
     }),
     output: object({runs: list(run)}, {required: ['runs']}),
     bindings: {
@@ -47,7 +60,9 @@ export const workflowOperations: readonly Operation[] = [
       tool: {name: 'svc_workflow_list', tier: 'dev', lane: 'workflow'},
       cli: {command: 'workflow list', own: true},
     },
-    run: (filter, {modules, orchestrator}) => ({runs: modules.workflows.listRuns(orchestrator, filter)}),
+    run: ({before_run_id: before, ...filter}, {modules, orchestrator}) => ({
+      runs: modules.workflows.listRuns(orchestrator, {...filter, before}),
+    }),
   }),
   operation<{run_id: string}, RunReport>({
     name: 'workflow_status',
@@ -63,6 +78,44 @@ export const workflowOperations: readonly Operation[] = [
       cli: {command: 'workflow status', renames: {run: 'run_id'}, args: ['run']},
     },
     run: ({run_id}, {modules, orchestrator}) => modules.workflows.runReport(orchestrator, run_id),
+  }),
+  operation<{run_id: string; after?: number; limit?: number}, {entries: RunEntry[]}>({
+    name: 'workflow_journal',
+    title: 'Show the journal of a workflow run',
+    summary: 'List when the steps of a workflow run and their attempts started and ended, and its signals, in order.',
+    effect: 'read',
+    idempotent: true,
+    input: object(
+      {
+        run_id: runId,
+        after: integer('Number of entries to skip, to get the next page.', {minimum: 0, default: 0}),
+        limit: integer('Maximum number of entries.', {minimum: 1, maximum: 1000, default: 200}),
+      },
+      {required: ['run_id']},
+    ),
+    output: object(
+      {
+        entries: list(
+          object(
+            {
+              at_ms: integer('Unix milliseconds.'),
+              kind: oneOf(entryKinds),
+              subject: text('Id of the step; for a signal, its key.'),
+              attempt: integer('Number of the attempt, from 1.'),
+              worker: text('What drove the attempt.'),
+              error: text(),
+              payload: {description: 'Payload of the signal.'},
+            },
+            {required: ['at_ms', 'kind', 'subject']},
+          ),
+        ),
+      },
+      {required: ['entries']},
+    ),
+    bindings: {rpc: {method: 'orch.workflow.journal'}},
+    run: ({run_id, ...page}, {modules, orchestrator}) => ({
+      entries: modules.workflows.runEntries(orchestrator, run_id, page),
+    }),
   }),
   operation<object, ScheduleList>({
     name: 'list_schedules',

@@ -16,8 +16,11 @@ interface Status extends StatusReport {
   mesh_snapshot?: MeshSnapshot
 }
 
-/** Queries the mesh only if a control plane is configured; otherwise the result is synchronous. */
-function statusOf(_: object, {modules, orchestrator, sources, signal}: OperationContext): Status | Promise<Status> {
+/** Without a query of the mesh, the result is synchronous. */
+function statusOf(
+  {mesh = true}: {mesh?: boolean},
+  {modules, orchestrator, sources, signal}: OperationContext,
+): Status | Promise<Status> {
   const report = modules.reportStatus(orchestrator)
   const isRun = report.daemon !== null
   const status: Status = {
@@ -26,6 +29,7 @@ function statusOf(_: object, {modules, orchestrator, sources, signal}: Operation
     execution_mode: isRun ? 'workers_attached' : 'queue_only',
     worker_runtime_attached: isRun,
   }
+  if (!mesh) return status
   return (
     modules.meshSnapshot(orchestrator, signal)?.then(async (mesh_snapshot) => {
       await recordSnapshot(mesh_snapshot, {orchestrator, sources})
@@ -65,13 +69,15 @@ function summarise({agent_count, total_queued, total_in_progress, total_complete
 
 /** Status, settings and events of the workspace. */
 export const workspaceOperations: readonly Operation[] = [
-  operation<object, Status>({
+  operation<{mesh?: boolean}, Status>({
     name: 'status',
     title: 'Show orchestrator status',
     summary: 'Show task counts, agents and the daemon that runs tasks.',
     effect: 'read',
     idempotent: true,
-    input: object({}),
+    input: object({
+      mesh: {...flag('Ask the control plane for its nodes, if one is configured.'), default: true},
+    }),
     output: object(
       {
         enabled: {type: 'boolean'},

@@ -5,12 +5,13 @@ import {createFields} from './form.js'
 /**
  * Opens the dialog.
  * @param question.title and text, verb of the button, isDangerous
- * @param question.schema schema of values to ask for, and `fields`, the names of its members that are shown
+ * @param question.schema schema of values to ask for, and `fields`, the names of its members that are shown,
+ *   and `values` at first
  * @param question.perform receives the values; its error is shown in the dialog
  * @param question.done text that is shown after that
  */
-export function ask({title, text = '', verb, isDangerous = false, schema, fields, perform, done}) {
-  const form = schema === undefined ? undefined : createFields(schema, fields)
+export function ask({title, text = '', verb, isDangerous = false, schema, fields, values, perform, done}) {
+  const form = schema === undefined ? undefined : createFields(schema, fields, values)
   const fault = element('p', {className: 'fault', role: 'alert'})
   const cancel = element('button', {type: 'button'}, 'Cancel')
   const confirm = element('button', {type: 'submit', className: isDangerous ? 'primary danger' : 'primary'}, verb)

@@ -14,7 +14,11 @@ const typeOf = ({type, enum: choices}) => (choices === undefined ? [type].flat()
 /** Number of characters from which a text gets several lines. */
 const longText = 1024
 
-/** Inputs by type: how each is created, and how its value is read; undefined: no value. */
+const writeText = (input, value) => {
+  input.value = String(value)
+}
+
+/** Inputs by type: how each is created, how its value is set, and how it is read; undefined: no value. */
 const inputs = {
   choice: {
     create: ({enum: choices, default: initial}) =>
@@ -24,10 +28,14 @@ const inputs = {
         element('option', {value: ''}, initial === undefined ? '—' : `— (${initial})`),
         ...choices.map((choice) => element('option', {value: choice}, String(choice))),
       ),
+    write: writeText,
     read: ({value}) => value || undefined,
   },
   boolean: {
     create: () => element('input', {type: 'checkbox'}),
+    write: (input, value) => {
+      input.checked = value
+    },
     read: ({checked}, isRequired) => checked || (isRequired ? false : undefined),
   },
   integer: {
@@ -40,19 +48,25 @@ const inputs = {
         max: maximum ?? '',
         placeholder: initial ?? '',
       }),
+    write: writeText,
     read: ({value}) => (value === '' ? undefined : Number(value)),
   },
   number: {
     create: () => element('input', {type: 'number', step: 'any'}),
+    write: writeText,
     read: ({value}) => (value === '' ? undefined : Number(value)),
   },
   string: {
     create: ({maxLength = 0}) =>
       maxLength < longText ? element('input', {type: 'text', autocomplete: 'off'}) : element('textarea', {rows: 3}),
+    write: writeText,
     read: ({value}) => value.trim() || undefined,
   },
   array: {
     create: () => element('textarea', {rows: 2, placeholder: 'one per line'}),
+    write: (input, value) => {
+      input.value = value.join('\n')
+    },
     read: ({value}) => {
       const items = value.split('\n').flatMap((line) => line.trim() || [])
       return items.length === 0 ? undefined : items
@@ -60,19 +74,24 @@ const inputs = {
   },
   json: {
     create: () => element('textarea', {rows: 3, className: 'mono', placeholder: 'JSON', spellcheck: false}),
+    write: (input, value) => {
+      input.value = JSON.stringify(value, null, 2)
+    },
     read: ({value}) => (value.trim() === '' ? undefined : JSON.parse(value)),
   },
 }
 
 /**
  * Creates the fields of members of a schema.
+ * @param values of members at first
  * @returns the elements, and a function that reads the values; it throws the error of the first value that is not valid
  */
-export function createFields({properties = {}, required = []}, names = Object.keys(properties)) {
+export function createFields({properties = {}, required = []}, names = Object.keys(properties), values = {}) {
   const made = names.map((name) => {
     const schema = properties[name]
     const kind = inputs[typeOf(schema)] ?? inputs.json
     const input = kind.create(schema)
+    if (values[name] !== undefined && values[name] !== null) kind.write(input, values[name])
     input.required = required.includes(name) && input.type !== 'checkbox'
     const id = `field-${++fields}`
     const hint = element('span', {className: 'hint', id}, schema.description ?? '')

@@ -6,6 +6,10 @@ export const dateFormat = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium
 export const number = (value) => numberFormat.format(value)
 export const count = (value, word) => `${number(value)} ${word}${value === 1 ? '' : 's'}`
 
+/** A size in memory: 512 MB, 1.5 GB. */
+export const bytes = (size) =>
+  size < 1e9 ? `${number(Math.ceil(size / 1e6))} MB` : `${number(Math.round(size / 1e8) / 10)} GB`
+
 /** Formats a duration with its two largest units: 3 d 2 h, 2 h 4 min, 1 min 5 s, 12 s. */
 export function duration(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000))

@@ -18,13 +18,15 @@ export class LiveStream {
   #delayMs = firstDelayMs
   #attempt
   #timer
+  #listening = new AbortController()
 
   constructor(path, on, onLink) {
     this.#path = path
     this.#on = on
     this.#onLink = onLink
-    document.addEventListener('visibilitychange', () => (document.hidden ? this.close() : this.open()))
-    addEventListener('online', () => this.open())
+    const {signal} = this.#listening
+    document.addEventListener('visibilitychange', () => (document.hidden ? this.close() : this.open()), {signal})
+    addEventListener('online', () => this.open(), {signal})
   }
 
   open() {
@@ -36,6 +38,12 @@ export class LiveStream {
   close() {
     clearTimeout(this.#timer)
     this.#attempt?.abort()
+  }
+
+  /** Closes the stream for good. */
+  stop() {
+    this.#listening.abort()
+    this.close()
   }
 
   async #receive(signal) {

@@ -68,7 +68,7 @@ export class PagedTable {
    * @param options.caption for screen readers
    * @param options.columns names and classes of the columns
    * @param options.load loads `limit` rows below a cursor
-   * @param options.keyOf number of an item; items are in descending order of them
+   * @param options.keyOf number or text of an item; items are in descending order of them
    * @param options.make creates the row of an item
    * @param options.empty elements that are shown if there are no rows
    * @param options.onFault receives errors of `load`
@@ -100,11 +100,12 @@ export class PagedTable {
   /** Reads the pages again to which items with these keys belong; all pages without keys. */
   changed(keys) {
     this.#pages.forEach((page, index) => {
-      const start = page.cursor ?? Number.POSITIVE_INFINITY
+      const {cursor} = page
       const end =
         this.#pages[index + 1]?.cursor ??
-        (this.#hasMore && page.items.length > 0 ? this.#options.keyOf(page.items.at(-1)) : 0)
-      if (keys === undefined || keys.some((key) => key < start && key >= end)) page.isStale = true
+        (this.#hasMore && page.items.length > 0 ? this.#options.keyOf(page.items.at(-1)) : undefined)
+      const isOfPage = (key) => (cursor === undefined || key < cursor) && (end === undefined || key >= end)
+      if (keys === undefined || keys.some(isOfPage)) page.isStale = true
     })
     this.#load()
   }

@@ -190,6 +190,8 @@ const matching = `t.repository_id = @repository AND (@agent IS NULL OR t.agent_i
   AND (@statuses IS NULL OR iif(t.status = 'InProgress' AND t.remote_delegate IS NOT NULL, 'RemoteHold', t.status)
     IN (SELECT value FROM json_each(@statuses)))`
 
+const dependants = ' AND t.id IN (SELECT task_id FROM orch_dependencies WHERE depends_on = @needed)'
+
 const matchingParams = (
   {repositoryId}: WorkspaceContext,
   {status = [], agentId, sessionId, olderThanMs, beforeId}: TaskFilter,
@@ -202,16 +204,17 @@ const matchingParams = (
   statuses: status.length === 0 ? null : JSON.stringify(status),
 })
 
-/** Tasks, newest first. */
+/** Tasks, newest first. @param dependsOn only tasks that wait for this one */
 export const listTasks = (
   context: WorkspaceContext,
-  {limit = 50, ...filter}: TaskFilter & {limit?: number} = {},
+  {limit = 50, dependsOn, ...filter}: TaskFilter & {limit?: number; dependsOn?: number} = {},
 ): Task[] =>
   context.store
     .all<TaskRow>(
-      `${selectTask} WHERE ${filter.status?.length ? '' : '+'}${matching} ORDER BY t.id DESC LIMIT @limit`,
+      `${selectTask} WHERE ${filter.status?.length ? '' : '+'}${matching}${dependsOn === undefined ? '' : dependants} ORDER BY t.id DESC LIMIT @limit`,
       {
         ...matchingParams(context, filter),
+        ...(dependsOn === undefined ? {} : {needed: dependsOn}),
         limit,
       },
     )

@@ -39,24 +39,28 @@ export interface QuestionFilter {
   answered?: boolean | undefined
   /** Maximum number of questions. */
   limit?: number | undefined
+  /** Only questions after this one: Q-0007. */
+  after?: string | undefined
 }
 
-/** Questions that need an answer, oldest first. */
+/** Questions that need an answer, oldest first. @throws question_not_found */
 export const pendingQuestions = (context: WorkspaceContext, filter: QuestionFilter = {}): Question[] =>
   pendingRows(context, filter).map((row) => toQuestion(context, row))
 
 export const pendingRows = (
-  {store, repositoryId: repository}: WorkspaceContext,
-  {sessionId, taskId, answered = false, limit = 1000}: QuestionFilter,
+  context: WorkspaceContext,
+  {sessionId, taskId, answered = false, limit = 1000, after}: QuestionFilter,
 ): QuestionRow[] =>
-  store.all<QuestionRow>(
+  context.store.all<QuestionRow>(
     `${select} AND (${isPending} OR @answered AND e.answered_at_ms IS NOT NULL)
-  AND (@session IS NULL OR s.session_id = @session) AND (@task IS NULL OR s.task_id = @task) ORDER BY e.id LIMIT @limit`,
+  AND (@session IS NULL OR s.session_id = @session) AND (@task IS NULL OR s.task_id = @task)
+  AND e.id > @after ORDER BY e.id LIMIT @limit`,
     {
-      repository,
+      repository: context.repositoryId,
       session: sessionId?.trim() ?? null,
       task: taskId === undefined ? null : String(taskId),
       answered: answered ? 1 : 0,
+      after: after === undefined ? 0 : requireQuestion(context, after).id,
       limit,
     },
   )

@@ -1,5 +1,5 @@
-/** Agents of the workspace, and nodes of its mesh. */
-import {button, section} from '../../../pages/parts/blocks.js'
+/** Agents of the workspace. */
+import {button} from '../../../pages/parts/blocks.js'
 import {ask} from '../../../pages/parts/dialog.js'
 import {element, fill, setHidden, setText} from '../../../pages/parts/elements.js'
 import {number} from '../../../pages/parts/format.js'
@@ -7,10 +7,9 @@ import {ListTable} from '../../../pages/parts/list-table.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {tableRow} from '../../../pages/parts/rows.js'
 import {call, canCall, inputOf} from './operations.js'
-import {badge, timeOf} from './words.js'
+import {badge} from './words.js'
 
 const agentColumns = {Agent: 'id', State: 'fit', Queued: 'fit', Running: 'fit', Completed: 'fit', '': 'acts'}
-const nodeColumns = {Node: 'id', State: '', 'Last seen': 'fit', Labels: ''}
 
 export function agentsView() {
   const agents = new ListTable({
@@ -20,32 +19,15 @@ export function agentsView() {
     make: agentRow,
     empty: [element('p', {}, 'No agents.')],
   })
-  const nodes = new ListTable({
-    caption: 'Nodes of the mesh',
-    columns: nodeColumns,
-    keyOf: ({id}) => id,
-    make: nodeRow,
-    empty: [element('p', {}, 'No nodes have joined the mesh.')],
-  })
-  const mesh = section('Nodes', nodes.element)
-  const fault = element('p', {className: 'banner', hidden: true})
-  mesh.hidden = true
-  mesh.append(fault)
   const [stop, start] = stopButtons()
   return {
     title: 'Agents',
     actions: canCall('orch.emergency_stop') ? [stop, start] : [],
-    elements: [agents.element, mesh],
-    tick: () => nodes.tick(),
-    showStatus({agents: list, stopped, mesh_snapshot: snapshot}) {
+    elements: [agents.element],
+    showStatus({agents: list, stopped}) {
       setHidden(stop, stopped !== null)
       setHidden(start, stopped === null)
       agents.show(list.filter(({state}) => state !== 'retired'))
-      mesh.hidden = snapshot === undefined
-      if (snapshot === undefined) return
-      fault.hidden = snapshot.ok
-      setText(fault, snapshot.error ?? '')
-      if (snapshot.ok) nodes.show(snapshot.nodes)
     },
   }
 }
@@ -69,26 +51,6 @@ function agentRow({id, name: agentName}) {
       setText(completed, number(agent.completed))
       setText(pause, agent.state === 'paused' ? 'Resume' : 'Pause')
       pause.ariaLabel = `${pause.textContent} ${agentName}`
-    },
-  }
-}
-
-function nodeRow({id}) {
-  const row = tableRow(nodeColumns)
-  const [name, state, seen, labels] = row.contents
-  let time
-  name.append(id)
-  return {
-    element: row.element,
-    tick: () => time?.tick(),
-    update(node) {
-      const conditions = ['quarantined', 'maintenance', 'stale'].filter((word) => node[word] === true)
-      fill(state, conditions, () => (conditions.length === 0 ? [badge('ok')] : conditions.map(badge)))
-      fill(seen, node.last_seen_unix_ms, () => {
-        time = timeOf(node.last_seen_unix_ms ?? 0)
-        return [time.element]
-      })
-      setText(labels, (node.capabilities?.labels ?? node.labels ?? []).join(', '))
     },
   }
 }

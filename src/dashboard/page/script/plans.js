@@ -4,7 +4,7 @@ import {element, fill, setText} from '../../../pages/parts/elements.js'
 import {labelOf} from '../../../pages/parts/form.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {tableRow} from '../../../pages/parts/rows.js'
-import {listView} from './list-view.js'
+import {idOfKey, pagedView, timedKey} from './list-view.js'
 import {objectView} from './object-view.js'
 import {call} from './operations.js'
 import {badge, firstLine, timeOf} from './words.js'
@@ -14,11 +14,13 @@ const columns = {Goal: 'id main', Status: 'fit', Steps: 'fit', Updated: 'fit'}
 const isOfPlan = ({types}) => types.some((type) => /^(plan|replan|task)/.test(type))
 
 export const plansView = (_route, {showFault}) =>
-  listView({
+  pagedView({
     title: 'Plans',
     columns,
-    read: async () => (await call('orch.plan.list', {limit: 200})).plans,
-    keyOf: ({session_id: id}) => id,
+    load: async (before, limit) =>
+      (await call('orch.plan.list', {limit, ...(before === undefined ? {} : {before_session_id: idOfKey(before)})}))
+        .plans,
+    keyOf: ({created_at_ms: ms, session_id: id}) => timedKey(ms, id),
     make: planRow,
     empty: ['No plans.', 'svc orch plan new "Ship the importer"'],
     concerns: isOfPlan,

@@ -4,17 +4,20 @@ import {ask} from '../../../pages/parts/dialog.js'
 import {element, setText} from '../../../pages/parts/elements.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {tableRow} from '../../../pages/parts/rows.js'
-import {listView} from './list-view.js'
+import {pagedView} from './list-view.js'
 import {call, canCall, inputOf} from './operations.js'
 
 const columns = {Question: 'id main', Task: 'fit', Session: '', '': 'acts'}
 
 export const questionsView = (_route, {showFault}) =>
-  listView({
+  pagedView({
     title: 'Questions',
     columns,
-    read: async () => (await call('orch.questions.pending')).questions,
-    keyOf: ({question_id: id}) => id,
+    load: async (after, limit) =>
+      (await call('orch.questions.pending', {limit, ...(after === undefined ? {} : {after_id: `Q-${-after}`})}))
+        .questions,
+    // The oldest question is first.
+    keyOf: ({question_id: id}) => -Number(id.slice(2)),
     make: questionRow,
     empty: ['No questions wait for an answer.'],
     concerns: ({types}) => types.some((type) => type.startsWith('question_') || type.startsWith('task_')),

@@ -2,10 +2,11 @@
 import {button, facts, json, plainTable, section, verbatim} from '../../../pages/parts/blocks.js'
 import {ask} from '../../../pages/parts/dialog.js'
 import {element, fill, setText} from '../../../pages/parts/elements.js'
+import {labelOf} from '../../../pages/parts/form.js'
 import {dateFormat, duration} from '../../../pages/parts/format.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {flash, tableRow} from '../../../pages/parts/rows.js'
-import {listView} from './list-view.js'
+import {idOfKey, pagedView, timedKey} from './list-view.js'
 import {objectView} from './object-view.js'
 import {call, canCall} from './operations.js'
 import {badge, timeOf} from './words.js'
@@ -16,11 +17,13 @@ const isOfWorkflow = ({types, run_ids: ids}) =>
   ids.length > 0 || types.some((type) => /^(workflow|activity)_/.test(type))
 
 export const runsView = (_route, {showFault}) =>
-  listView({
+  pagedView({
     title: 'Workflow runs',
     columns,
-    read: async () => (await call('orch.workflow.list', {limit: 200})).runs,
-    keyOf: ({run_id: id}) => id,
+    load: async (before, limit) =>
+      (await call('orch.workflow.list', {limit, ...(before === undefined ? {} : {before_run_id: idOfKey(before)})}))
+        .runs,
+    keyOf: ({started_at_ms: ms, run_id: id}) => timedKey(ms, id),
     make: runRow,
     empty: ['No workflow runs.', 'svc workflow run release.yaml'],
     concerns: isOfWorkflow,
@@ -50,13 +53,23 @@ function runRow({run_id: id}) {
   }
 }
 
-export const runView = ({segments: [id]}, {showFault}) =>
-  objectView({
+/** Number of entries of the journal that are shown at first, and more each time. */
+const entriesAtOnce = 100
+
+export function runView({segments: [id]}, {showFault}) {
+  let limit = entriesAtOnce
+  const view = objectView({
     title: id,
     showFault,
     concerns: isOfWorkflow,
-    read: () => call('orch.workflow.status', {run_id: id}),
-    render: (run) => ({
+    async read() {
+      const [run, {entries}] = await Promise.all([
+        call('orch.workflow.status', {run_id: id}),
+        call('orch.workflow.journal', {run_id: id, limit: Math.min(limit, 1000)}),
+      ])
+      return {run, entries}
+    },
+    render: ({run, entries}) => ({
       actions: actionsOf(run),
       elements: [
         facts({
@@ -84,9 +97,37 @@ export const runView = ({segments: [id]}, {showFault}) =>
         ),
         section('Input', json(run.input, 'Input')),
         section('Output', ...(run.output === undefined ? [] : [json(run.output, 'Output')])),
+        section(
+          'Journal',
+          plainTable('Journal', ['Time', 'Entry', 'Subject', 'Details'], entries.map(entryCells)),
+          ...(entries.length < limit || limit >= 1000
+            ? []
+            : [
+                button('Show more', () => {
+                  limit += entriesAtOnce
+                  view.reload()
+                }),
+              ]),
+        ),
       ],
     }),
   })
+  return view
+}
+
+const entryCells = ({at_ms: at, kind, subject, attempt, worker, error, payload}) => [
+  dateFormat.format(at),
+  labelOf(kind),
+  subject,
+  [
+    attempt === undefined ? '' : `attempt ${attempt}`,
+    worker ?? '',
+    error ?? '',
+    payload === undefined ? '' : JSON.stringify(payload),
+  ]
+    .filter(Boolean)
+    .join(', '),
+]
 
 const driver = ({driver: found, status}) => {
   if (found !== undefined) return `${found.kind}, pid ${found.pid} on ${found.host}`
@@ -100,7 +141,7 @@ function actionsOf({run_id: id, status}) {
     )
   const isUnfinished = ['queued', 'running', 'waiting', 'interrupted'].includes(status)
   return [
-    ...(status === 'failed' && canCall('orch.workflow.resume')
+    ...(['failed', 'interrupted'].includes(status) && canCall('orch.workflow.resume')
       ? [
           act(
             'Resume',

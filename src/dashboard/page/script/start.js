@@ -7,10 +7,13 @@ import {createReader} from '../../../pages/parts/reader.js'
 import {Unreachable} from '../../../pages/parts/request.js'
 import {addressOf, onRoute} from '../../../pages/parts/router.js'
 import {agentsView} from './agents.js'
+import {meshView} from './mesh.js'
+import {modelsView} from './models.js'
 import {call, loadMethods, onChange} from './operations.js'
 import {plansView, planView} from './plans.js'
 import {questionsView} from './questions.js'
 import {runsView, runView} from './runs.js'
+import {queryView, tablesView} from './tables.js'
 import {taskView} from './task.js'
 import {tasksView} from './tasks.js'
 
@@ -21,16 +24,18 @@ const views = [
   {name: 'plans', words: 'Plans', open: plansView, openOne: planView},
   {name: 'questions', words: 'Questions', open: questionsView},
   {name: 'agents', words: 'Agents', open: agentsView},
+  {name: 'mesh', words: 'Mesh', open: meshView},
+  {name: 'models', words: 'Models', open: modelsView},
+  {name: 'tables', words: 'Tables', open: tablesView, openOne: queryView},
 ]
 
 const lostText = 'The connection to svc dashboard is lost. The page continues when it runs again.'
 const refusedText = 'The key in the address of this page is not valid. Open the address that svc dashboard prints.'
 const daemonText = 'No daemon runs the queued tasks of this workspace. Start one with svc daemon start.'
 
-/** Interval at which the status is read without a change, ms: the end of a daemon is not an event. */
-const statusMs = 3000
-
 let view
+/** Reads a view again that gets no events. */
+let polling
 let isOpen = false
 
 const links = views.map(({name, words}) => element('a', {href: addressOf([name])}, words))
@@ -49,8 +54,10 @@ function showView(route) {
   const before = view
   showFault()
   view?.close?.()
+  clearInterval(polling)
   const open = rest.length > 0 ? (found.openOne ?? found.open) : found.open
   view = open({...route, segments: rest}, {showFault})
+  if (view.pollMs !== undefined) polling = setInterval(() => isOpen && !document.hidden && view.reload(), view.pollMs)
   const title = element('h2', {tabIndex: -1}, view.title)
   byId('view').replaceChildren(
     element('div', {className: 'head'}, title, element('div', {className: 'actions'}, ...(view.actions ?? []))),
@@ -67,7 +74,7 @@ function showView(route) {
 
 let status
 const readStatus = createReader(
-  () => call('orch.status'),
+  () => call('orch.status', {mesh: false}),
   (report) => {
     status = report
     view?.showStatus?.(status)
@@ -90,6 +97,11 @@ const stream = new LiveStream(
   {
     opened({isResumed}) {
       if (!isResumed) view?.reload?.()
+      readStatus()
+    },
+    // The daemon has started or ended; runs and tasks that it worked on may be interrupted.
+    daemon() {
+      view?.reload?.()
       readStatus()
     },
     changes(changes) {
@@ -127,7 +139,4 @@ addEventListener('hashchange', () => {
   if (view === undefined && currentKey() !== undefined) start()
 })
 setInterval(() => view?.tick?.(), 1000)
-setInterval(() => {
-  if (isOpen && !document.hidden) readStatus()
-}, statusMs)
 start()

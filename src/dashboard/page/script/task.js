@@ -1,5 +1,5 @@
 /** A task with its evidence, output and events, and what can be done with it. */
-import {button, facts, json, plainTable, section, verbatim} from '../../../pages/parts/blocks.js'
+import {button, facts, growingText, json, plainTable, section} from '../../../pages/parts/blocks.js'
 import {ask} from '../../../pages/parts/dialog.js'
 import {element} from '../../../pages/parts/elements.js'
 import {labelOf} from '../../../pages/parts/form.js'
@@ -11,6 +11,9 @@ import {badge, taskStatuses} from './words.js'
 
 /** Interval at which the output of a running task is read, ms: it grows without an event. */
 const outputMs = 1000
+
+/** Maximum number of tasks that are shown on each side of a task. */
+const mostRelated = 50
 
 const unfinished = ['Queued', 'InProgress', 'RemoteHold', 'Blocked', 'BlockedOnApproval', 'Doubted']
 
@@ -63,21 +66,25 @@ const taskActions = [
 export function taskView({segments: [id]}, {showFault}) {
   const taskId = Number(id)
   let timer
+  let related = new Set()
+  const output = growingText('Output')
   const view = objectView({
     title: `T-${id.padStart(4, '0')}`,
     showFault,
-    concerns: ({task_ids: ids}) => ids.includes(taskId),
+    concerns: ({task_ids: ids}) => ids.some((each) => each === taskId || related.has(each)),
     async read() {
-      const [{task}, {events}] = await Promise.all([
+      const [{task}, {events}, {tasks: waiting}] = await Promise.all([
         call('orch.get_task', {task_id: taskId, output: true, evidence: true}),
         call('orch.events.list', {task_id: taskId, limit: 200}),
+        call('orch.list_tasks', {depends_on: taskId, limit: mostRelated}),
       ])
-      const needed = await Promise.all((task.depends_on ?? []).slice(0, 50).map(statusOf))
+      const needed = await Promise.all((task.depends_on ?? []).slice(0, mostRelated).map(statusOf))
+      related = new Set([...needed.map(({task_id: id}) => id), ...waiting.map(({id}) => id)])
       clearTimeout(timer)
       if (task.status === 'InProgress') timer = setTimeout(() => view.reload(), outputMs)
-      return {task, events, needed}
+      return {task, events, needed, waiting: waiting.map(({id, status}) => ({task_id: id, status})).reverse()}
     },
-    render: ({task, events, needed}) => ({
+    render: ({task, events, needed, waiting}) => ({
       actions: taskActions
         .filter(({method, when}) => canCall(method) && when(task))
         .map((action) => actionButton(action, task)),
@@ -87,9 +94,10 @@ export function taskView({segments: [id]}, {showFault}) {
           ? undefined
           : element('p', {className: 'description quiet'}, task.status_reason),
         factsOf(task),
-        section('Waits for', ...dependencies(needed)),
+        section('Waits for', ...relatedTasks(needed)),
+        section('Waited for by', ...relatedTasks(waiting)),
         section('Result', ...(task.result === undefined ? [] : [json(task.result.text || task.result, 'Result')])),
-        section('Output', ...(task.output === undefined ? [] : [verbatim(task.output.text, 'Output')])),
+        section('Output', ...(task.output === undefined ? [] : [output.show(task.output.text)])),
         ...evidence(task.evaluation),
         section('Events', plainTable('Events', ['Time', 'Event', 'Details'], events.map(eventCells))),
       ],
@@ -149,7 +157,7 @@ const factsOf = (task) =>
     Finished: date(task.finished_at_ms),
   })
 
-const dependencies = (needed) =>
+const relatedTasks = (needed) =>
   needed.length === 0
     ? []
     : [

@@ -35,6 +35,7 @@ const otherStatuses = {
   pass: 'good',
   met: 'good',
   idle: 'good',
+  ok: 'good',
   failed: 'bad',
   fail: 'bad',
   error: 'bad',
