@@ -2,7 +2,7 @@
  * Bundles the compiled executable: the entry file, the help, one entry per command, and the programs of threads and child
  * processes, so that svc reads a few files at startup instead of hundreds. The library exports are not bundled.
  */
-import {copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
+import {cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {isBuiltin} from 'node:module'
 import {dirname, join, relative, resolve} from 'node:path'
 import {rolldown} from 'rolldown'
@@ -301,16 +301,20 @@ export async function bundle(compiled) {
 const pages = ['app-server/page', 'dashboard/page', 'mesh/dashboard/page', 'speech-server/page']
 
 /**
- * Copies the document of each page next to the compiled modules, puts the common style before its own, and bundles its
+ * Writes the document and the style of each page next to the compiled modules, after the common parts, and bundles its
  * script, which may import modules in TypeScript, into one file.
  */
 export async function bundlePages(source, compiled) {
   for (const page of pages) {
     const [from, to] = [join(source, page), join(compiled, 'src', page)]
     mkdirSync(to, {recursive: true})
-    copyFileSync(join(from, 'index.html'), join(to, 'index.html'))
-    const styles = [join(source, 'pages/parts/base.css'), join(from, 'style.css')]
-    writeFileSync(join(to, 'style.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'))
+    for (const [common, name] of [
+      ['head.html', 'index.html'],
+      ['base.css', 'style.css'],
+    ]) {
+      const parts = [join(source, 'pages/parts', common), join(from, name)]
+      writeFileSync(join(to, name), parts.map((file) => readFileSync(file, 'utf8')).join(''))
+    }
     const build = await rolldown({
       input: join(from, 'script', 'start.js'),
       resolve: {extensionAlias: {'.js': ['.ts', '.js']}},
