@@ -9,6 +9,8 @@ import {
   ignoreConfigKeyFlag,
   inGroup,
   languageModelFacts,
+  namedAdapterFlag,
+  namedAdapters,
   SpeechCommand,
   settingFlags,
   showQuantising,
@@ -72,12 +74,9 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
         description: 'Name of --model that clients see. (default: last component of the path)',
       }),
       ...baseFlags,
-      adapter: Flags.string({
-        description: 'Adapter of --model that stays in memory, and the name that clients see; may be repeated.',
-        helpValue: 'NAME=DIR',
-        multiple: true,
-        multipleNonGreedy: true,
-      }),
+      adapter: namedAdapterFlag(
+        'Adapter of --model that stays in memory, and the name that clients see; may be repeated.',
+      ),
       'speech-model': Flags.string({
         description: 'Speech model for /v1/audio routes: directory, whisper.cpp file or Hugging Face id.',
         helpValue: 'MODEL',
@@ -215,25 +214,18 @@ interface by default. On SIGTERM, in-flight requests have five seconds to finish
 
   /**
    * The adapters of `--adapter` and `--adapters`; undefined if there are none.
-   * @throws usage, directory_not_found
+   * @throws flag_value, usage, directory_not_found
    */
   async #adapters(
     folder: string | undefined,
     megabytes: number,
     hasModel: boolean,
   ): Promise<CatalogOptions | undefined> {
-    const pinned = (this.flags.adapter ?? []).map((text) => {
-      const at = text.indexOf('=')
-      if (at < 1 || at === text.length - 1)
-        throw new SvcError('usage', {reason: `--adapter ${text} must have the form NAME=DIR.`})
-      return {name: text.slice(0, at), folder: resolve(text.slice(at + 1))}
-    })
+    const pinned = await namedAdapters(this.flags.adapter)
     if (folder === undefined && pinned.length === 0) return undefined
     if (!hasModel) throw new SvcError('usage', {reason: 'Adapters belong to one model, and --model names none.'})
-    const repeated = pinned.find(({name}, i) => pinned.findIndex((other) => other.name === name) < i)
-    if (repeated !== undefined) throw new SvcError('usage', {reason: `--adapter names two adapters ${repeated.name}.`})
-    for (const path of [...pinned.map((one) => one.folder), ...(folder === undefined ? [] : [folder])])
-      if (!(await isFolder(path))) throw new SvcError('directory_not_found', {path: resolve(path)})
+    if (folder !== undefined && !(await isFolder(folder)))
+      throw new SvcError('directory_not_found', {path: resolve(folder)})
     return {
       pinned,
       folder: folder === undefined ? undefined : resolve(folder),

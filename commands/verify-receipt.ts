@@ -1,5 +1,5 @@
 import {readFile} from 'node:fs/promises'
-import {Args, Flags} from '@oclif/core'
+import {Args} from '@oclif/core'
 import {
   baseFlags,
   chatFlags,
@@ -9,6 +9,8 @@ import {
   HubCommand,
   ignoreConfigKeyFlag,
   inGroup,
+  namedAdapterFlag,
+  namedAdapters,
   readTextInput,
   settingFlags,
   showQuantising,
@@ -44,19 +46,17 @@ read.`
     }),
   }
   static override flags = {
-    adapter: Flags.string({
-      description: 'Adapter that the server had by name; may be repeated. The one of the receipt is used.',
-      helpValue: 'NAME=DIR',
-      multiple: true,
-      multipleNonGreedy: true,
-      exclusive: ['base', 'no-adapter'],
-    }),
+    adapter: namedAdapterFlag('Adapter that the server had by name; may be repeated. The one of the receipt is used.', [
+      'base',
+      'no-adapter',
+    ]),
     ...inGroup('model', {...baseFlags, 'ignore-config-key': ignoreConfigKeyFlag}),
     ...chatFlags,
     ...settingFlags(engineSettings, 'model', 'threads', 'precision', 'numCtx', 'maxTokens', 'temperature'),
   }
 
   async run(): Promise<void> {
+    const adapters = await namedAdapters(this.flags.adapter)
     const exchange = await this.#exchange()
     const {verifyReceipt} = await import('../src/serve/index.js')
     const {model: configured, ...engine} = this.settings(engineSettings)
@@ -69,7 +69,7 @@ read.`
       verifyReceipt({
         exchange,
         model,
-        adapters: this.#adapters(),
+        adapters,
         precision: precision === 'auto' ? undefined : precision,
         signal: this.signal,
         server: {
@@ -119,16 +119,6 @@ read.`
       throw SvcError.from(error)
     })
     return parseExchange(text)
-  }
-
-  /** @throws flag_value */
-  #adapters(): {name: string; folder: string}[] {
-    return (this.flags.adapter ?? []).map((text) => {
-      const at = text.indexOf('=')
-      if (at < 1 || at === text.length - 1)
-        throw new SvcError('flag_value', {flag: '--adapter', value: text, expected: 'NAME=DIR'})
-      return {name: text.slice(0, at), folder: text.slice(at + 1)}
-    })
   }
 }
 

@@ -85,11 +85,14 @@ export {
   ignoreConfigKeyFlag,
   installedModelArg,
   modelFlag,
+  namedAdapterFlag,
+  namedAdapters,
   serverFlag,
   withoutBaseSwitch,
 } from './model-flag.js'
 export {formatModels, listModels, listOllama} from './model-list.js'
 export type {ModelPlace} from './model-place.js'
+export {nameAndValue} from './name-value.js'
 export {withWorkspaceStore} from './open-workspace.js'
 export {OperationCommand} from './operation-command.js'
 export {operationArgs, operationFlags} from './operation-flags.js'

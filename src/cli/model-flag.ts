@@ -1,7 +1,10 @@
+import {resolve} from 'node:path'
 import {Args, Flags} from '@oclif/core'
 import {SvcError} from '../errors/index.js'
+import {isFolder} from '../files/index.js'
 import type {ModelDefaults} from '../weights/index.js'
 import {inGroup} from './flag-groups.js'
+import {nameAndValue} from './name-value.js'
 
 /** The language model of a command that has no default. */
 export const modelFlag = Flags.string({
@@ -34,6 +37,26 @@ export const baseFlags = {
   'no-adapter': Flags.boolean({
     description: 'Run only the base model of a run directory, without the adapter or merged weights.',
   }),
+}
+
+/** Adapters of a model, with the names that clients see. */
+export const namedAdapterFlag = (description: string, exclusive: string[] = []) =>
+  Flags.string({description, helpValue: 'NAME=DIR', multiple: true, multipleNonGreedy: true, exclusive})
+
+/**
+ * The adapters of `--adapter`, which have different names.
+ * @throws flag_value, usage, directory_not_found
+ */
+export async function namedAdapters(words: readonly string[] = []): Promise<{name: string; folder: string}[]> {
+  const adapters = words.map((word) => {
+    const [name, folder] = nameAndValue('--adapter', word, 'NAME=DIR')
+    return {name, folder: resolve(folder)}
+  })
+  const repeated = adapters.find(({name}, i) => adapters.findIndex((other) => other.name === name) < i)
+  if (repeated !== undefined) throw new SvcError('usage', {reason: `--adapter names two adapters ${repeated.name}.`})
+  for (const {folder} of adapters)
+    if (!(await isFolder(folder))) throw new SvcError('directory_not_found', {path: folder})
+  return adapters
 }
 
 /**
@@ -91,11 +114,7 @@ export async function chosenDefaults(
   {temperature, topK, topP, maxTokens}: ChosenSettings,
 ): Promise<Pick<ModelDefaults, 'system' | 'stop' | 'parameters'>> {
   const {parameterFault} = await import('../llm/index.js')
-  const words = set.map((word): [name: string, value: string] => {
-    const at = word.indexOf('=')
-    if (at < 1) throw new SvcError('flag_value', {flag: '--set', value: word, expected: 'KEY=VALUE'})
-    return [word.slice(0, at), word.slice(at + 1)]
-  })
+  const words = set.map((word) => nameAndValue('--set', word, 'KEY=VALUE'))
   const stops = stop ?? words.filter(([name]) => name === 'stop').map(([, value]) => value)
   const parameters = words.filter(([name]) => name !== 'stop').map(([name, text]) => [name, numberOf(text)] as const)
   for (const [name, value] of parameters) {

@@ -4,6 +4,7 @@ import {Flags} from '@oclif/core'
 import {type SubmitTaskV1, withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {inGroup} from './flag-groups.js'
+import {nameAndValue} from './name-value.js'
 import {taskFlag} from './orch-command.js'
 import {durationFlag, momentFlag} from './time-flags.js'
 
@@ -243,15 +244,8 @@ function manifestEntry(value: string): {path: string; access: string} {
   return {path: path.trim() === '' ? path : resolve(path), access}
 }
 
-/** @throws usage */
-function params(values: readonly string[] = []): Record<string, string> {
-  return Object.fromEntries(
-    values.map((param) => {
-      const at = param.indexOf('=')
-      if (at < 1) throw new SvcError('usage', {reason: `--param must be NAME=VALUE, not ${JSON.stringify(param)}.`})
-      return [param.slice(0, at), param.slice(at + 1)]
-    }),
-  )
-}
+/** @throws flag_value */
+const params = (values: readonly string[] = []): Record<string, string> =>
+  Object.fromEntries(values.map((param) => nameAndValue('--param', param, 'NAME=VALUE')))
 
 const ifAny = <T extends object>(members: T): T | undefined => (Object.keys(members).length === 0 ? undefined : members)

@@ -3,6 +3,7 @@ import {commandLine, counted, SvcError} from '../errors/index.js'
 import {parseExactJson} from '../files/index.js'
 import type {OutputPaths, RunReport, RunSummary, ScheduleSummary} from '../workflow/index.js'
 import {age, dateTime, plain} from './cell-text.js'
+import {nameAndValue} from './name-value.js'
 import {formatTable, type TableView, wide, wrapped} from './table.js'
 
 export const formatRuns = (runs: readonly RunSummary[], view?: TableView): string =>
@@ -95,10 +96,8 @@ export function workflowInputs(
 ): Record<string, unknown> {
   const given = json === undefined ? {} : objectFrom(json)
   for (const pair of pairs) {
-    const at = pair.indexOf('=')
-    if (at < 1) throw new SvcError('flag_value', {flag: '--input', value: pair, expected: 'NAME=VALUE'})
-    const name = pair.slice(0, at)
-    given[name] = parse(name, pair.slice(at + 1))
+    const [name, text] = nameAndValue('--input', pair, 'NAME=VALUE')
+    given[name] = parse(name, text)
   }
   return given
 }

@@ -188,6 +188,24 @@ describe('receipts of svc serve', () => {
     assert.equal(exitCode, 0, JSON.stringify(report))
   })
 
+  it('have adapters of the form NAME=DIR, in every command that accepts them', async () => {
+    const cases = [
+      [['none'], /--adapter must be NAME=DIR, not "none"/],
+      [['a=', '--quiet'], /--adapter must be NAME=DIR, not "a="/],
+      [['a=.', '--adapter', 'a=.'], /--adapter names two adapters a\./],
+      [['a=./nowhere'], /nowhere/],
+    ] as const
+    for (const command of [
+      ['verify-receipt', 'svc1:base=0'],
+      ['serve', '--port', '0', '--model', base],
+    ])
+      for (const [words, message] of cases) {
+        const {stderr, exitCode} = await svcInTurn([...command, '--adapter', ...words], {cwd: folder})
+        assert.match(stderr, message)
+        assert.ok(exitCode === 2 || message.source === 'nowhere', stderr)
+      }
+  })
+
   it('are refused with the reason if they cannot be read', async () => {
     const {receipt, request} = await ask(server, '/api/generate', false, 7)
     const cases: [string, string | undefined, string, RegExp][] = [
