@@ -26,7 +26,8 @@ With --ollama, lists the models in Ollama's store, which --model accepts as olla
     const {ollama} = this.flags
     const folder = ollama ? ollamaFolder(process.env) : await this.cacheFolder()
     const models = ollama ? await listOllama(folder) : await listModels(this.workspace.root, folder)
+    const none = ollama ? `No models of Ollama in ${folder}; OLLAMA_MODELS names another directory.` : undefined
     const result: ListV1 = {folder, models}
-    await this.output.result(result, () => formatModels(models, this.view))
+    await this.output.result(result, () => formatModels(models, this.view, none))
   }
 }

@@ -61,8 +61,8 @@ function statsOf(path: string): Stats | undefined {
 
 const noModels = 'No models. Download one, as in `svc pull Qwen/Qwen2.5-0.5B-Instruct` or `svc pull tiny.en`.'
 
-/** A table of models. */
-export function formatModels(models: readonly Row[], view: TableView): string {
+/** A table of models. @param none printed if there are none */
+export function formatModels(models: readonly Row[], view: TableView, none = noModels): string {
   const rows = models.map(({name, kind, bytes, modified_at_ms: modified, commit, path}) => [
     name,
     `${megabytes(bytes)} MB`,
@@ -73,5 +73,5 @@ export function formatModels(models: readonly Row[], view: TableView): string {
     path,
   ])
   const columns = ['NAME', 'SIZE', 'KIND', 'AGE', wide('MODIFIED'), wide('COMMIT'), wide(wrapped('PATH'))]
-  return formatTable(columns, rows, view, noModels)
+  return formatTable(columns, rows, view, none)
 }

@@ -3,7 +3,7 @@ import {readdir, readFile, stat} from 'node:fs/promises'
 import {homedir} from 'node:os'
 import {join} from 'node:path'
 import {isObject} from '../contracts/index.js'
-import {SvcError} from '../errors/index.js'
+import {nearest, SvcError} from '../errors/index.js'
 import {readJsonObject} from './json-file.js'
 import {
   areMessages,
@@ -94,7 +94,7 @@ export async function readOllamaModel(model: string, folder: string): Promise<Ol
   const parts = placeOf(model.slice(prefix.length))
   const file = join(folder, 'manifests', ...parts)
   if (parts.some((part) => !/^[\w.-]+$/.test(part) || /^\.+$/.test(part)) || !existsSync(file))
-    throw new SvcError('model_not_found', {model, tried: [file]})
+    throw new SvcError('model_not_found', {model, tried: [file], suggestion: await similarOllamaModel(model, folder)})
   const layers = await readLayers(file)
   for (const {mediaType} of layers) {
     const found = unsupported[kindOf(mediaType)]
@@ -106,6 +106,16 @@ export async function readOllamaModel(model: string, folder: string): Promise<Ol
   if (path === undefined || !existsSync(path))
     throw new SvcError('model_file_missing', {file: 'the GGUF file', tried: [path ?? file]})
   return {name: nameOf(parts), path, defaults: await readDefaults(blobs)}
+}
+
+/**
+ * The model of the store that a name probably means: one with this name and any tag or, for a name with `ollama:`, the nearest.
+ */
+export async function similarOllamaModel(name: string, folder: string): Promise<string | undefined> {
+  const models = (await listOllamaModels(folder)).map(({model}) => model)
+  const wanted = isOllamaName(name) ? name : `${prefix}${name}`
+  const found = models.find((model) => model === wanted || model.startsWith(`${wanted}:`))
+  return found ?? (isOllamaName(name) ? nearest(name, models) : undefined)
 }
 
 async function readDefaults(blobs: ReadonlyMap<string, string>): Promise<ModelDefaults> {

@@ -29,7 +29,7 @@ import {
   mergeDefaults,
   readModelFile,
 } from './model-defaults.js'
-import {isOllamaName, ollamaFolder, readOllamaModel} from './ollama-store.js'
+import {isOllamaName, ollamaFolder, readOllamaModel, similarOllamaModel} from './ollama-store.js'
 import {hasShards, readShards, readTensorMap, shardPlaces, type TensorMap} from './shards.js'
 
 /**
@@ -307,7 +307,11 @@ async function locate(model: string, around: Surroundings): Promise<string> {
   const folder = await snapshotPlace(id, revision, around.cacheFolder)
   const snapshot = folder === undefined || file === undefined ? folder : join(folder, file)
   if (snapshot !== undefined && ((await isFolder(snapshot)) || isGgufFile(snapshot))) return snapshot
-  throw new SvcError('model_not_found', {model, tried: [path, snapshot].filter((place) => place !== undefined)})
+  throw new SvcError('model_not_found', {
+    model,
+    tried: [path, snapshot].filter((place) => place !== undefined),
+    suggestion: await similarOllamaModel(model, around.ollama),
+  })
 }
 
 const isGgufFile = (path: string): boolean => isGgufName(path) && existsSync(path)

@@ -100,7 +100,9 @@ describe("the models in Ollama's store", () => {
 
   it('are refused if they are missing, damaged or more than a GGUF file', async () => {
     const failures = [
-      ['ollama:tiny:7b', /Model ollama:tiny:7b not found/],
+      ['ollama:tiny:7b', /Model ollama:tiny:7b not found\. Did you mean ollama:tiny\?/],
+      ['tiny', /Model tiny not found\. Did you mean ollama:tiny\?/],
+      ['someone/tiny', /Did you mean ollama:someone\/tiny:odd\?/],
       ['ollama:../../x', /not found/],
       ['ollama:someone/tiny:odd', /top_p must be a number from 0 to 1, not 7/],
       ['ollama:adapted', /an adapter of Ollama/],
@@ -111,6 +113,8 @@ describe("the models in Ollama's store", () => {
       assert.match(stderr, message)
       assert.notEqual(exitCode, 0)
     }
+    const none = await svcInTurn(['list', '--ollama'], {cwd: folder, env: {...place.env, OLLAMA_MODELS: folder}})
+    assert.match(none.stdout, /^No models of Ollama in .*; OLLAMA_MODELS names another directory\.\n/)
     const list = JSON.parse((await run('list', '--ollama', '--json')).stdout) as ListV1
     await rm(list.models[0]?.path as string)
     assert.match((await run('generate', '--model', 'ollama:tiny', 'Hi')).stderr, /GGUF file/)

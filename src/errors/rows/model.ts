@@ -10,8 +10,8 @@ const places = (tried: readonly string[]) => tried.map((place) => `\n  ${place}`
 export const modelErrors = rows(() => ({
   model_not_found: notFound({
     http: 500,
-    message: (p: {model: string; tried: readonly string[]}) =>
-      `Model ${p.model} not found. Searched:${places(p.tried)}`,
+    message: (p: {model: string; tried: readonly string[]; suggestion?: string | undefined}) =>
+      `Model ${p.model} not found.${didYouMean(p.suggestion)} Searched:${places(p.tried)}`,
     hint: ({model}: {model: string}) =>
       /^\w[\w.-]*\/\w[\w.-]*([:@].+)?$/.test(model)
         ? `Run ${command`svc pull ${model}`} to download it, or pass the path of a model directory or GGUF file.`
