@@ -1,37 +1,16 @@
 import assert from 'node:assert/strict'
-import {once} from 'node:events'
 import {existsSync} from 'node:fs'
 import {readdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
-import {contractViolations, type ListV1, type PullV1, type RmV1, type ShowV1} from '../../src/contracts/index.js'
+import {contractViolations, type PullV1, type RmV1, type ShowV1} from '../../src/contracts/index.js'
 import {ggufOf} from '../support/gguf-model.js'
-import {type HubModel, startHub} from '../support/hub-server.js'
+import {hubMachine, id, weights} from '../support/hub-machine.js'
+import type {HubModel} from '../support/hub-server.js'
 import {skipWithoutProgram} from '../support/programs.js'
-import {startSvc, svc} from '../support/svc.js'
-import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {svcOnTerminal} from '../support/terminal.js'
 import {tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
-import {until} from '../support/until.js'
-
-const id = 'acme/llama'
-const weights = 'model.safetensors'
-
-const llama = (seed = 1): HubModel => ({
-  commit: String(seed).padStart(40, 'a'),
-  revisions: ['main', 'v1'],
-  files: {
-    ...tinyModelFiles({layout: 'single', seed}),
-    'README.md': '---\nlicense: apache-2.0\n---\n# Llama\n',
-    LICENSE: 'Apache License\n',
-    'chat_template.jinja': '{{ messages[0].content }}',
-    'pytorch_model.bin': 'not wanted',
-    'onnx/model.onnx': 'not wanted',
-  },
-  large: [weights],
-})
 
 const others: Readonly<Record<string, HubModel>> = {
   'acme/whisper': {
@@ -62,39 +41,8 @@ const others: Readonly<Record<string, HubModel>> = {
   },
 }
 
-/** A new machine with a hub. */
-async function machine(t: TestContext, more: Readonly<Record<string, HubModel>> = {}) {
-  const model = llama()
-  const hub = await startHub(t, {[id]: model, ...others, ...more})
-  const cwd = await temporaryFolder(t)
-  const env = {HOME: cwd, HF_HOME: join(cwd, 'hf'), HF_ENDPOINT: hub.endpoint}
-  const place = {cwd, env}
-  const run = (...args: string[]) => svcInTurn(args, place)
-  const succeed = async (...args: string[]) => {
-    const {stdout, stderr, exitCode} = await run(...args)
-    assert.equal(exitCode, 0, stderr)
-    return stdout
-  }
-  const list = async () => (JSON.parse(await succeed('list', '--json')) as ListV1).models
-  const generate = (name: string) =>
-    succeed('generate', '--model', name, '--temperature', '0', '--max-tokens', '4', '--chat-template', 'none', 'a')
-  const repository = join(cwd, 'hf/hub', `models--${id.replace('/', '--')}`)
-  return {hub, model, cwd, env, place, run, succeed, list, generate, repository}
-}
-
-/** Starts a download that stops after some bytes of the weights have arrived. */
-async function slowPull({hub, place, repository}: Awaited<ReturnType<typeof machine>>, t: TestContext) {
-  hub.faults.push({path: `store/${id}/${weights}`, fault: {kind: 'slow', pauseMs: 20}})
-  const pulling = startSvc(['pull', id], place)
-  t.after(() => pulling.kill('SIGKILL'))
-  const blobs = join(repository, 'blobs')
-  await until(async () => {
-    const names = await readdir(blobs).catch(() => [])
-    const partial = names.find((name) => name.endsWith('.incomplete'))
-    return partial !== undefined && (await readFile(join(blobs, partial)).catch(() => '')).length > 10_000
-  }, 'a part of the weights')
-  return {pulling}
-}
+/** A new machine with a hub that has these models. */
+const machine = (t: TestContext, more: Readonly<Record<string, HubModel>> = {}) => hubMachine(t, {...others, ...more})
 
 describe('svc pull', () => {
   it('downloads what a language model needs, and the other commands find it by its name', async (t) => {
@@ -167,6 +115,7 @@ describe('svc pull', () => {
     'a model with PyTorch weights': ['acme/pickled', /has no safetensors weights, only PyTorch weights/],
     'a model without tokenizer.json': ['acme/sentencepiece', /has no tokenizer\.json, only a SentencePiece model/],
     'an unknown file': ['ggerganov/whisper.cpp:ggml-tin.en.bin', /has no file .*; did you mean ggml-tiny\.en\.bin\?/],
+    'a name of Ollama': ['llama3.2:1b', /llama3\.2 does not exist.*Name the model as OWNER\/NAME; .*ollama:NAME/s],
     'an invalid name': ['../llama', /is not a valid model id/],
   } as const
   for (const [what, [name, reason]] of Object.entries(refusals))
@@ -177,37 +126,6 @@ describe('svc pull', () => {
       assert.match(stderr, reason)
       assert.equal(existsSync(join(cwd, 'hf')), false)
     })
-
-  it('continues after SIGKILL, and the files are the same', async (t) => {
-    const here = await machine(t)
-    const {hub, model, list, succeed, run, repository} = here
-    const {pulling: killed} = await slowPull(here, t)
-    const {stderr, exitCode} = await run('rm', id, '--yes')
-    assert.deepEqual([exitCode, stderr.includes(`in use by process ${killed.pid}`)], [4, true], stderr)
-    killed.kill('SIGKILL')
-    await killed
-    assert.deepEqual(
-      (await list()).map(({name, kind}) => [name, kind]),
-      [[id, 'partial']],
-    )
-    const {path, files} = JSON.parse(await succeed('pull', id, '--json')) as PullV1
-    assert.ok(hub.requests.some(({range}) => /^bytes=[1-9]\d*-$/.test(range ?? '')))
-    for (const {name} of files)
-      assert.deepEqual(await readFile(join(path, name)), Buffer.from(model.files[name] ?? ''), name)
-    assert.ok((await readdir(join(repository, 'blobs'))).every((name) => !name.endsWith('.incomplete')))
-  })
-
-  it('downloads each file once for two processes', async (t) => {
-    const {hub, place} = await machine(t)
-    const both = await Promise.all([1, 2].map(() => svc(['pull', id], place)))
-    assert.deepEqual(
-      both.map(({exitCode}) => exitCode),
-      [0, 0],
-      both.map(({stderr}) => stderr).join(''),
-    )
-    assert.equal(both[0]?.stdout, both[1]?.stdout)
-    assert.equal(hub.requests.filter(({url}) => url.includes('signed')).length, 1)
-  })
 
   it('uses the directory in Svc.toml, where the other commands find the model', async (t) => {
     const {cwd, succeed, generate, list} = await machine(t)
@@ -299,33 +217,6 @@ describe('svc rm', () => {
     const {exitCode, stderr} = await run('rm', './models/mine', '--yes')
     assert.deepEqual([exitCode, /was not downloaded by svc/.test(stderr)], [2, true], stderr)
     assert.ok(existsSync(join(cwd, 'models/mine/config.json')))
-  })
-
-  it('refuses a model that a server uses, also while it is unloaded', async (t) => {
-    const {place, run, succeed, repository} = await machine(t)
-    await succeed('pull', id)
-    const server = startSvc(['serve', '--model', id, '--port', '0', '--json', '--chat-template', 'none'], place)
-    t.after(() => server.kill('SIGKILL'))
-    const [line] = await once(createInterface({input: server.stdout as NodeJS.ReadableStream}), 'line')
-    const {base_url: url} = JSON.parse(line)
-    const reply = async (more: object) => {
-      const body = JSON.stringify({prompt: 'a', stream: false, options: {num_predict: 2, temperature: 0}, ...more})
-      const response = await fetch(`${url}/api/generate`, {method: 'POST', body})
-      assert.equal(response.status, 200)
-      return ((await response.json()) as {response: string}).response
-    }
-    const before = await reply({keep_alive: 0})
-    await until(async () => {
-      const {models} = (await (await fetch(`${url}/api/ps`)).json()) as {models: unknown[]}
-      return models.length === 0
-    }, 'the model to be unloaded')
-    const {exitCode, stderr} = await run('rm', id, '--yes')
-    assert.deepEqual([exitCode, stderr.includes(`in use by process ${server.pid} (svc serve)`)], [4, true], stderr)
-    assert.equal(await reply({}), before)
-    server.kill('SIGTERM')
-    await server
-    await succeed('rm', id, '--yes')
-    assert.equal(existsSync(repository), false)
   })
 
   it('asks on a terminal', {skip: skipWithoutProgram('script')}, async (t) => {

@@ -2,3 +2,4 @@
 process.env.SVC_TEST_KILL_ROUNDS = '30'
 await import('./db-neighbours.test.js')
 await import('./file-neighbours.test.js')
+await import('./model-neighbours.test.js')

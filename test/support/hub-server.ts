@@ -7,6 +7,8 @@ export type HubFault =
   | {kind: 'status'; status: number; retryAfter?: string; headers?: Readonly<Record<string, string>>}
   /** Closes the connection after a number of bytes. */
   | {kind: 'drop'; after: number}
+  /** Sends a number of bytes, calls `reached`, and keeps the connection open. */
+  | {kind: 'stall'; after: number; reached: () => void}
   /** Sends other bytes of the same length. */
   | {kind: 'garbage'}
   /** Sends extra bytes at the end. */
@@ -20,6 +22,8 @@ export interface HubModel {
   files: Readonly<Record<string, string | Uint8Array>>
   /** Large files, which are identified by SHA-256 and redirected to another host. */
   large?: readonly string[]
+  /** Those of the large files that are in Xet storage. */
+  xet?: readonly string[]
   /** Required token. */
   token?: string
 }
@@ -87,9 +91,31 @@ function answerHub(
   if (listed !== null) return reply(hub, request, response, 200, {}, JSON.stringify(listing(hub, id, model)))
   const content = model.files[name]
   if (content === undefined) return reply(hub, request, response, 404, {}, 'unknown')
-  if (model.large?.includes(name))
-    return reply(hub, request, response, 302, {location: `${store}/${id}/${name}?signed`}, '')
+  if (model.large?.includes(name)) {
+    const headers = {...storageHeaders(hub, id, model, name, store), location: `${store}/${id}/${name}?signed`}
+    return reply(hub, request, response, 302, headers, '')
+  }
   return send(hub, request, response, Buffer.from(content), fault)
+}
+
+/**
+ * What the hub says of a large file before it redirects. A client of Xet storage fetches the chunks of the file with these
+ * links. Others follow the redirect to a server that joins the chunks, and supports ranges.
+ */
+function storageHeaders(hub: TestHub, id: string, model: HubModel, name: string, store: string) {
+  const bytes = Buffer.from(model.files[name] ?? '')
+  const linked = {
+    'x-repo-commit': model.commit,
+    'x-linked-size': String(bytes.length),
+    'x-linked-etag': `"${createHash('sha256').update(bytes).digest('hex')}"`,
+  }
+  if (!model.xet?.includes(name)) return linked
+  const hash = createHash('sha256').update('xet').update(bytes).digest('hex')
+  const links = [
+    `<${hub.endpoint}/api/models/${id}/xet-read-token/${model.commit}>; rel="xet-auth"`,
+    `<${store}/v1/reconstructions/${hash}>; rel="xet-reconstruction-info"`,
+  ]
+  return {...linked, 'x-xet-hash': hash, link: links.join(', ')}
 }
 
 function answerStore(
@@ -142,6 +168,7 @@ function send(
     'content-length': rest.length,
     ...(start > 0 ? {'content-range': `bytes ${start}-${content.length - 1}/${content.length}`} : {}),
   })
+  if (fault?.kind === 'stall') return response.write(rest.subarray(0, fault.after), fault.reached)
   if (fault?.kind === 'drop') return response.write(rest.subarray(0, fault.after), () => response.destroy())
   return fault?.kind === 'slow' ? sendSlowly(response, rest, fault.pauseMs) : response.end(rest)
 }

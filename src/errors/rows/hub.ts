@@ -8,7 +8,10 @@ export const hubErrors = rows(() => ({
   }),
   hub_model_unknown: notFound({
     message: (p: {id: string; endpoint: string}) => `Model ${p.id} does not exist on ${p.endpoint}.`,
-    hint: 'Check the spelling of the id, or set HF_TOKEN if the model is private.',
+    hint: ({id}: {id: string}) =>
+      id.includes('/')
+        ? 'Check the spelling of the id, or set HF_TOKEN if the model is private.'
+        : 'Name the model as OWNER/NAME; one that Ollama has downloaded is used as ollama:NAME.',
   }),
   hub_revision_unknown: notFound({
     message: (p: {id: string; revision: string}) => `The model ${p.id} has no revision ${p.revision}.`,

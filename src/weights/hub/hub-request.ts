@@ -22,6 +22,10 @@ export interface HubOptions {
 /** Whether a retry may succeed. */
 const isTransient = (status: number) => status === 408 || status === 429 || status >= 500
 
+/** Whether a storage server has refused a signed URL, which may have expired. The hub gives reasons, and signs a new one. */
+const isExpired = ({statusCode, headers}: Dispatcher.ResponseData) =>
+  statusCode === 403 && headers['x-error-code'] === undefined
+
 const redirects = new Set([301, 302, 303, 307, 308])
 const maxRedirects = 5
 /** Maximum delay that `Retry-After` can cause, ms. */
@@ -99,7 +103,7 @@ export async function hubGet(
       at = next
       continue
     }
-    if (isTransient(response.statusCode)) {
+    if (isTransient(response.statusCode) || (!own && isExpired(response))) {
       await response.body.dump()
       const failure = new SvcError('hub_failed', {endpoint, status: response.statusCode})
       throw new Transient(failure, retryAfterMs(response.headers['retry-after']))

@@ -341,6 +341,35 @@ await pullModel('acme/whisper', 'main', {...options, select: speechModelFiles}).
   })
 })
 
+describe('a file in Xet storage', () => {
+  it('is downloaded by the redirect for other clients, and resumes with a new signed URL', async (test) => {
+    const {hub, pull, repository} = await setUp(test, {...whisper, xet: ['model.safetensors']})
+    hub.faults.push(
+      {path: 'store/', fault: {kind: 'drop', after: 100_000}},
+      {path: 'store/', fault: {kind: 'status', status: 403}},
+    )
+    const {folder} = await pull()
+    assert.deepEqual(new Uint8Array(await readFile(join(folder, 'model.safetensors'))), weights)
+    const sha256 = createHash('sha256').update(weights).digest('hex')
+    assert.ok((await readdir(join(repository, 'blobs'))).includes(sha256))
+    const signed = hub.requests.filter(({url}) => url.includes('signed'))
+    assert.deepEqual(
+      signed.map(({range, status}) => [range === undefined, status]),
+      [
+        [true, 200],
+        [false, 403],
+        [false, 206],
+      ],
+    )
+  })
+
+  it('fails with the status if its storage always refuses', async (test) => {
+    const {hub, pull} = await setUp(test)
+    for (let i = 0; i < 3; i++) hub.faults.push({path: 'store/', fault: {kind: 'status', status: 403}})
+    await assert.rejects(pull(), {code: 'hub_failed', message: /403/})
+  })
+})
+
 describe('the hub', () => {
   it('receives the token, but other hosts after a redirect do not', async (test) => {
     const {hub, pull} = await setUp(test, {...whisper, token: 'secret'})
