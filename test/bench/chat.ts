@@ -7,6 +7,7 @@ import {median, medianRatio, round, rounds, timeProcess} from '../../src/bench/m
 import {packageRoot} from '../../src/files/index.js'
 import {startEngine} from '../../src/llm/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
+import {startServer} from '../support/server.js'
 import {writeFiles} from '../support/temporary.js'
 import {tinyModelFiles} from '../support/tiny-model.js'
 import {writeRandomGguf} from './gguf.js'
@@ -41,7 +42,8 @@ process.exit(0)
 /**
  * Time from the start of `svc run` until its first token, compared with loading and prefill alone. It is also compared with
  * node-llama-cpp, if `SVC_BENCH_NODE_LLAMA_CPP` names a folder that has it. Weights are random, of 32 bits. Also measures
- * `svc list` with 200 models, compared with `svc --help`.
+ * the first reply of a second model of a server, compared with its load alone, and `svc list` with 200 models, compared with
+ * `svc --help`.
  */
 export async function chat() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
@@ -89,6 +91,7 @@ export async function chat() {
       ...(peers.length === 0
         ? {node_llama_cpp: 'needs SVC_BENCH_NODE_LLAMA_CPP'}
         : {node_llama_cpp_ms: round(median(peers)), to_node_llama_cpp: round(medianRatio(firsts, peers), 2)}),
+      ...(await secondModel(folder, signal)),
       ...(await listing(folder, env, signal)),
     }
   } finally {
@@ -122,6 +125,52 @@ async function loadAndPrefill(model: string): Promise<number> {
   const taken = performance.now() - started
   await engine.close()
   return taken
+}
+
+/**
+ * Time of a reply of one token of a model that a server has to load, while it has another one, compared with its load alone.
+ * Its weights of 8 bits are in the cache of derived weights.
+ */
+async function secondModel(folder: string, signal: AbortSignal) {
+  const root = join(folder, 'runs')
+  const second = join(root, 'second')
+  for (const name of ['first', 'second']) await writeRandomModel(join(root, name), shape, 'F32')
+  const {SVC_SPEECH_CACHE_DIR: before} = process.env
+  const cache = {SVC_SPEECH_CACHE_DIR: join(folder, 'speech')}
+  Object.assign(process.env, cache)
+  const flags = ['--models', root, '--precision', 'w8', '--chat-template', 'none']
+  const server = await startServer(flags, {cwd: folder, env: {HOME: folder, ...cache}})
+  try {
+    const reply = async (model: string, keepAlive: number) => {
+      const body = {model, prompt: 'Hi', stream: false, options: {num_predict: 1}, keep_alive: keepAlive}
+      const started = performance.now()
+      const response = await fetch(`${server.baseUrl}/api/generate`, {method: 'POST', body: JSON.stringify(body)})
+      if (!response.ok) throw new Error(await response.text())
+      await response.text()
+      return performance.now() - started
+    }
+    await reply('first', -1)
+    const [replies, loads]: [number[], number[]] = [[], []]
+    for await (const i of rounds(5, {warmUps: 1, signal})) {
+      const taken = await reply('second', 0)
+      const started = performance.now()
+      const engine = await startEngine(second, {threads: 1, numCtx: 0, precision: 'w8'})
+      const load = performance.now() - started
+      await engine.close()
+      if (i < 0) continue
+      replies.push(taken)
+      loads.push(load)
+    }
+    return {
+      second_model_reply_ms: round(median(replies)),
+      second_model_load_ms: round(median(loads)),
+      second_model_reply_to_load: round(medianRatio(replies, loads), 2),
+    }
+  } finally {
+    await server.stop()
+    if (before === undefined) delete process.env.SVC_SPEECH_CACHE_DIR
+    else process.env.SVC_SPEECH_CACHE_DIR = before
+  }
 }
 
 async function listing(folder: string, env: NodeJS.ProcessEnv, signal: AbortSignal) {

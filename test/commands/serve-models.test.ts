@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {rename, rm, writeFile} from 'node:fs/promises'
+import {request} from 'node:http'
 import {join} from 'node:path'
 import {after, before, describe, it} from 'node:test'
 import {Ollama} from 'ollama'
@@ -56,6 +57,13 @@ describe('svc serve --models', () => {
 
   const reply = async (model: string, options: object = greedy) =>
     (await ollama.generate({model, prompt: 'Hi', raw: true, options})).response
+  /** Sends a request and leaves without the reply. */
+  const leave = (model: string) =>
+    new Promise<unknown>((resolve) => {
+      const sent = request(`${server.baseUrl}/api/generate`, {method: 'POST'})
+      sent.on('error', () => undefined).on('close', resolve)
+      sent.end(JSON.stringify({model, prompt: 'Hi', raw: true, options: greedy}), () => sent.destroy())
+    })
   const loaded = async () => (await ollama.ps()).models.map(({name}) => name).sort()
   const metric = async (name: string) => {
     const text = await (await fetch(`${server.baseUrl}/metrics`)).text()
@@ -129,6 +137,25 @@ describe('svc serve --models', () => {
     const reasons = refusals.map((result) => (result.status === 'rejected' ? String(result.reason) : ''))
     assert.match(reasons[0] ?? '', /tokenizer\.json/)
     assert.equal(new Set(reasons).size, 1)
+  })
+
+  it('serves others when clients leave while their model is loaded or waits for memory', async () => {
+    const expected = {two: await reply('two'), three: await reply('three')}
+    for (const name of await loaded()) await ollama.generate({model: name, prompt: '', keep_alive: 0})
+    await Promise.all([leave('two'), leave('two')])
+    assert.equal(await reply('two'), expected.two)
+    await leave('three')
+    // Nothing of the load is still in use: both other models replace it.
+    assert.deepEqual([await reply('one'), await reply('two')].length, 2)
+    assert.deepEqual(await loaded(), ['one', 'two'])
+    const long = {temperature: 0, num_predict: 300}
+    const streams = await Promise.all(
+      ['one', 'two'].map((model) => ollama.generate({model, prompt: 'Hi', raw: true, stream: true, options: long})),
+    )
+    await leave('three')
+    for (const stream of streams) for await (const {done, eval_count: count} of stream) assert.ok(!done || count > 0)
+    assert.equal(await reply('three'), expected.three)
+    assert.ok((await metric('svc_model_memory_bytes')) <= Number(limit) * 1e6)
   })
 
   it('serves a directory that is added, and refuses one that is removed', async () => {

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import {readFileSync} from 'node:fs'
 import {describe, it} from 'node:test'
+import {residentMemory, skipWithoutProc} from '../support/resident-memory.js'
 import {startServer} from '../support/server.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
-/** Resident memory of a process, MiB. */
-const residentMemory = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-
-describe('the memory of a server', {skip: process.platform === 'linux' ? false : 'needs /proc'}, () => {
+describe('the memory of a server', {skip: skipWithoutProc}, () => {
   it('does not grow over 500 requests', async (test) => {
     const folder = await temporaryFolder(test)
     await writeTinyModel(folder)
