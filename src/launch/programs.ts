@@ -17,7 +17,7 @@ export interface KnownProgram {
   title: string
   executable: string
   install: string
-  /** Version whose documentation the settings follow. */
+  /** Version that was tried with `svc serve`: it called a tool, and answered. */
   version: string
   /** Context length that its instructions and tools need, tokens. */
   contextLength: number

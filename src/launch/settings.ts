@@ -29,6 +29,24 @@ export const addressVariable = 'SVC_INFERENCE_URL'
 /** Local models read long prompts slowly, ms. */
 const requestTimeoutMs = 3_600_000
 
+/** Claude Code raises a smaller window to this one, tokens. */
+const smallestWindow = 100_000
+/** What Claude Code keeps free for a reply before it applies a percentage, tokens. */
+const reservedReply = 20_000
+
+/**
+ * Variables that let Claude Code summarize a conversation before it exceeds the context, at three quarters of a small one. It
+ * takes an unknown model for one with a long context.
+ */
+function compaction(contextLength: number): Record<string, string> {
+  if (contextLength >= smallestWindow) return {CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextLength)}
+  const percentage = Math.max(1, Math.floor((75 * contextLength) / (smallestWindow - reservedReply)))
+  return {
+    CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(smallestWindow),
+    CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String(percentage),
+  }
+}
+
 /**
  * Claude Code: https://code.claude.com/docs/en/env-vars. Its attribution header changes with each request, and is part of the
  * prompt: without it, the server reads only what is new in a prompt.
@@ -44,7 +62,7 @@ export const claudeSettings = ({baseUrl, model, contextLength}: Target): Program
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
     ANTHROPIC_SMALL_FAST_MODEL: model,
     CLAUDE_CODE_SUBAGENT_MODEL: model,
-    ...(contextLength === undefined ? {} : {CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextLength)}),
+    ...(contextLength === undefined ? {} : compaction(contextLength)),
     CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     API_TIMEOUT_MS: String(requestTimeoutMs),

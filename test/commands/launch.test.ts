@@ -8,7 +8,7 @@ import {parse as parseToml} from 'smol-toml'
 import {parse as parseYaml} from 'yaml'
 import {contractViolations} from '../../src/contracts/index.js'
 import {knownPrograms} from '../../src/launch/index.js'
-import {keyVariable} from '../../src/launch/settings.js'
+import {claudeSettings, keyVariable} from '../../src/launch/settings.js'
 import {processesWith, processStart} from '../../src/process/index.js'
 import {type RunningServer, startServer} from '../support/server.js'
 import {environment, startSvc, svc} from '../support/svc.js'
@@ -119,7 +119,7 @@ describe('svc launch', () => {
     assert.equal(token, seen.SVC_INFERENCE_API_KEY)
     const models = ['MODEL', 'DEFAULT_OPUS_MODEL', 'DEFAULT_SONNET_MODEL', 'DEFAULT_HAIKU_MODEL', 'SMALL_FAST_MODEL']
     assert.deepEqual(new Set(models.map((name) => seen[`ANTHROPIC_${name}`])), new Set(['tiny']))
-    assert.equal(seen.CLAUDE_CODE_AUTO_COMPACT_WINDOW, '2048')
+    assert.deepEqual([seen.CLAUDE_CODE_AUTO_COMPACT_WINDOW, seen.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE], ['100000', '1'])
     assert.deepEqual([seen.ANTHROPIC_API_KEY, seen.CLAUDE_CODE_USE_BEDROCK], [undefined, undefined])
     assert.ok(await isGone(url))
     assert.match(stderr, /warning: tiny cannot call tools, and Claude Code can only chat with it\./)
@@ -255,7 +255,17 @@ describe('svc launch', () => {
     assert.match(String(stderr), /warning: The server ended before the program\./)
   })
 
-  it('lists the programs with the versions that their settings are of', async () => {
+  it('lets Claude Code summarize before the context is full', () => {
+    const variablesOf = (contextLength: number) =>
+      Object.entries(claudeSettings({baseUrl: 'http://127.0.0.1:9', model: 'm', contextLength}).env)
+        .filter(([name]) => /COMPACT/.test(name))
+        .map(([, value]) => value)
+    // 61 % of 80,000 tokens are three quarters of 65,536.
+    assert.deepEqual(variablesOf(65_536), ['100000', '61'])
+    assert.deepEqual(variablesOf(131_072), ['131072'])
+  })
+
+  it('lists the programs with the versions that they were tried with', async () => {
     const {stdout} = await svcInTurn(['launch'], {cwd: folder, env})
     for (const {id, version, install} of knownPrograms)
       assert.match(stdout, new RegExp(`^${id} +${version} .*${install}`, 'm'))
