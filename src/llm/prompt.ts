@@ -262,7 +262,8 @@ function encodeChat(
 ): number[] {
   if (messages.every((message) => textOf(message) === '')) throw new SvcError('prompt_empty', {})
   const isWritten = style !== undefined && !style.isNative && (tools !== undefined || !style.showsCalls)
-  const complete = isWritten ? withoutTools(style, messages, tools?.tools ?? []) : messages
+  const defined = tools?.tools.filter(({isInMessages}) => isInMessages !== true)
+  const complete = isWritten ? withoutTools(style, messages, defined ?? []) : messages
   const guarded = complete.map((message) => mapMessage(message, tokenizer.guarded))
   if (template === undefined) {
     if (messages.some(({tool_calls: calls}) => calls !== undefined))
@@ -274,9 +275,7 @@ function encodeChat(
     return tokenizer.encode(text, {...bounds, special: context.length === 0})
   }
   const guardedVariables = mapVariables(variables, tokenizer.guarded)
-  const listed = isWritten
-    ? undefined
-    : tools?.tools.map((tool) => mapVariables(asTemplateTool(tool), tokenizer.guarded))
+  const listed = isWritten ? undefined : defined?.map((tool) => mapVariables(asTemplateTool(tool), tokenizer.guarded))
   const rendered =
     context.length === 0
       ? template.render(guarded, guardedVariables, listed)

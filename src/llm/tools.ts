@@ -8,6 +8,8 @@ export interface Tool {
   strict?: boolean
   /** The field of a request that has its schema, for errors. */
   field?: string
+  /** Whether a message defines it, so that the prompt does not list it again; default: false. */
+  isInMessages?: boolean
 }
 
 /** The tools of a request. */

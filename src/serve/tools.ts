@@ -17,6 +17,8 @@ export interface StatedTools {
   choice: 'none' | ToolUse['choice']
   /** Whether a reply may have several calls. */
   parallel: boolean
+  /** Those that the messages define. */
+  inMessages?: ReadonlySet<Fields>
 }
 
 /** The objects of `tools`. @throws bad_request */
@@ -38,8 +40,14 @@ export const readTools = (fields: Fields): ToolUse | undefined =>
  * The tools that may be called; undefined if there are none.
  * @throws bad_request
  */
-export function toolUse(fields: Fields, {named, schema, choice, parallel}: StatedTools): ToolUse | undefined {
-  const tools = named.map((tool) => readTool(tool, schema))
+export function toolUse(
+  fields: Fields,
+  {named, schema, choice, parallel, inMessages}: StatedTools,
+): ToolUse | undefined {
+  const tools = named.map((tool) => ({
+    ...readTool(tool, schema),
+    ...(inMessages?.has(tool) ? {isInMessages: true} : {}),
+  }))
   const names = new Set<string>()
   for (const [i, {name}] of tools.entries()) {
     if (names.has(name)) throw (named[i] as Fields).wrong('name', 'differ from those of the other tools')

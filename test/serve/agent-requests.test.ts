@@ -210,6 +210,28 @@ describe('svc serve for requests of agents', () => {
       }
     })
 
+    it('contain a tool once, whether it is listed or found by a search', async () => {
+      const search = {name: 'search', input_schema: {type: 'object'}}
+      const found = (content: object[]) => [
+        {role: 'user', content: 'Hi'},
+        {role: 'assistant', content: [{type: 'tool_use', id: 'c', name: 'search', input: {}}]},
+        {role: 'user', content: [{type: 'tool_result', tool_use_id: 'c', content}]},
+      ]
+      const {name, description} = tool
+      const definition = JSON.stringify({name, description, parameters})
+      const countOf = async (body: object) =>
+        JSON.parse((await post('/v1/messages/count_tokens', {model: 'agent', ...body})).text).input_tokens as number
+      const deferred = {
+        tools: [search, {...tool, defer_loading: true}],
+        messages: found([{type: 'tool_reference', tool_name: name}]),
+      }
+      const written = {tools: [search], messages: found([{type: 'text', text: definition}])}
+      assert.equal(await countOf(deferred), await countOf(written))
+      const choice = {tool_choice: {type: 'tool', name}}
+      const {content} = JSON.parse((await post('/v1/messages', {...deferred, ...choice, max_tokens: 200})).text)
+      assert.deepEqual([content[0].type, content[0].name], ['tool_use', name])
+    })
+
     it('reach the server when it is probed', async () => {
       assert.equal((await fetch(server.baseUrl, {method: 'HEAD'})).status, 200)
       const {data, has_more: more} = await get('/v1/models?limit=1000', headers)

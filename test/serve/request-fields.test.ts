@@ -116,6 +116,7 @@ const examples: Readonly<Record<string, unknown>> = {
   'tools[].description': 'Runs',
   'tools[].parameters': schema,
   'tools[].strict': true,
+  'tools[].defer_loading': false,
   'tool_choice.name': 'f',
   'tool_choice.mode': 'auto',
   'tool_choice.tools': [{type: 'function', name: 'f'}],
@@ -185,6 +186,7 @@ const examples: Readonly<Record<string, unknown>> = {
   'messages[].content[].is_error': false,
   'messages[].content[].content[].type': 'text',
   'messages[].content[].content[].text': '42',
+  'messages[].content[].content[].tool_name': 'f',
   options: {num_predict: 1},
   'options.temperature': 0.5,
   'options.top_k': 5,
@@ -244,6 +246,8 @@ const refusal = {role: 'assistant', content: [{type: 'refusal', refusal: 'No.'}]
 const allowed = {type: 'allowed_tools', mode: 'auto', tools: [{type: 'function', name: 'f'}]}
 const use = {role: 'assistant', content: [{type: 'tool_use', id: 'c', name: 'f', input: {}}]}
 const result = {role: 'user', content: [{type: 'tool_result', tool_use_id: 'c', content: [{type: 'text', text: 'Hi'}]}]}
+const reference = {type: 'tool_reference', tool_name: 'f'}
+const search = {role: 'user', content: [{type: 'tool_result', tool_use_id: 'c', content: [reference]}]}
 const thinking = {role: 'assistant', content: [{type: 'thinking', thinking: 'They greet.', signature: ''}]}
 
 const fieldsIn = (route: Route, paths: string, context: Body) =>
@@ -276,6 +280,10 @@ const contexts: Readonly<Record<string, Body>> = {
   }),
   ...fieldsIn('/v1/messages', 'messages[].content[].content[].text messages[].content[].content[].source', {
     messages: [result, user],
+  }),
+  ...fieldsIn('/v1/messages', 'messages[].content[].content[].tool_name', {
+    tools: [{name: 'f', input_schema: schema}],
+    messages: [search, user],
   }),
   ...fieldsIn('/v1/messages', 'messages[].content[].content[].cache_control', {messages: [result, user]}),
   ...fieldsIn('/v1/messages', 'system[].type system[].text system[].cache_control system[].citations', {

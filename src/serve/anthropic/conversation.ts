@@ -13,44 +13,54 @@ const media: readonly unknown[] = ['image', 'document', 'search_result', 'contai
 
 /**
  * Reads the system prompt and the messages.
+ * @param define returns the definition of the tool that a block refers to
  * @throws bad_request, unsupported_value
  */
-export function readConversation(body: Fields): ChatMessage[] {
+export function readConversation(body: Fields, define: (reference: Fields) => string): ChatMessage[] {
   const messages = body.objects('messages', {min: 1, max: maxMessages})
   if (messages === undefined) throw body.wrong('messages', 'be present')
   const system = textsOf(body, 'system').filter((text) => !attribution.test(text))
   const names = new Map<string, string>()
   return [
     ...(system.length === 0 ? [] : [{role: 'system' as const, content: system.join(separator)}]),
-    ...messages.flatMap((message) => readMessage(message, names)),
+    ...messages.flatMap((message) => readMessage(message, {names, define})),
   ]
 }
 
-/** @param names of the tools by the ids of their calls */
-function readMessage(message: Fields, names: Map<string, string>): ChatMessage[] {
+interface KnownTools {
+  /** Names of the tools by the ids of their calls. */
+  names: Map<string, string>
+  define(reference: Fields): string
+}
+
+function readMessage(message: Fields, known: KnownTools): ChatMessage[] {
   const role = message.string('role')
   if (message.get('content') === undefined) throw message.wrong('content', 'be present')
   switch (role) {
     case 'system':
       return [{role, content: textsOf(message, 'content').join(separator)}]
     case 'user':
-      return readUser(message, names)
+      return readUser(message, known)
     case 'assistant':
-      return [readAssistant(message, names)]
+      return [readAssistant(message, known)]
     default:
       throw message.wrong('role', 'be user, assistant or system')
   }
 }
 
-/** The texts of a field: a string, or a list of blocks of text. */
-function textsOf(fields: Fields, name: string): string[] {
+/**
+ * The texts of a field: a string, or a list of blocks of text.
+ * @param define if blocks may refer to tools
+ */
+function textsOf(fields: Fields, name: string, define?: (reference: Fields) => string): string[] {
   const value = fields.get(name)
   if (value === undefined || value === '') return []
   if (typeof value === 'string') return [value]
   if (!Array.isArray(value)) throw fields.wrong(name, 'be of type string or list of blocks')
   return (fields.objects(name) ?? []).map((block) => {
     if (block.get('type') === 'text') return textOf(block)
-    throw unreadable(block, 'be text')
+    if (define !== undefined && block.get('type') === 'tool_reference') return define(block)
+    throw unreadable(block, define === undefined ? 'be text' : 'be text or tool_reference')
   })
 }
 
@@ -73,7 +83,7 @@ function unreadable(block: Fields, must: string): SvcError {
 }
 
 /** Results of tools become messages of their own; the other blocks stay in order. */
-function readUser(message: Fields, names: ReadonlyMap<string, string>): ChatMessage[] {
+function readUser(message: Fields, {names, define}: KnownTools): ChatMessage[] {
   if (typeof message.get('content') === 'string') return [{role: 'user', content: textsOf(message, 'content').join('')}]
   const read: ChatMessage[] = []
   let texts: string[] = []
@@ -89,7 +99,7 @@ function readUser(message: Fields, names: ReadonlyMap<string, string>): ChatMess
       case 'tool_result': {
         flush()
         const id = required(block, 'tool_use_id')
-        const content = textsOf(block, 'content').join(separator)
+        const content = textsOf(block, 'content', define).join(separator)
         block.boolean('is_error')
         read.push({role: 'tool', content, ...definedEntries({name: names.get(id)}), tool_call_id: id})
         break
@@ -101,7 +111,7 @@ function readUser(message: Fields, names: ReadonlyMap<string, string>): ChatMess
   return read.length === 0 ? [{role: 'user', content: ''}] : read
 }
 
-function readAssistant(message: Fields, names: Map<string, string>): ChatMessage {
+function readAssistant(message: Fields, {names}: KnownTools): ChatMessage {
   if (typeof message.get('content') === 'string')
     return {role: 'assistant', content: textsOf(message, 'content').join('')}
   const [texts, thoughts, calls]: [string[], string[], ToolCall[]] = [[], [], []]

@@ -6,6 +6,7 @@ import {defaults, refusal} from '../samples.js'
 
 const user = {role: 'user', content: 'Hi'} as const
 const text = (value: string, fields = {}) => ({type: 'text', text: value, ...fields})
+const reference = {type: 'tool_reference', tool_name: 'look'}
 const cached = {cache_control: {type: 'ephemeral', ttl: '1h'}}
 
 const read = (fields: object) => readMessagesRequest({messages: [user], ...fields}, defaults)
@@ -123,6 +124,12 @@ describe('the conversation of a message', () => {
       'context_management.edits[0].type',
     ],
     [
+      {messages: [{role: 'user', content: [{type: 'tool_result', tool_use_id: 'c', content: [reference]}]}]},
+      'bad_request',
+      'messages[0].content[0].content[0].tool_name must be the name of a tool of the request',
+      'messages[0].content[0].content[0].tool_name',
+    ],
+    [
       {mcp_servers: [{url: 'x'}]},
       'unsupported_value',
       'this server does not support MCP servers (omit mcp_servers)',
@@ -158,8 +165,10 @@ describe('the fields of a message', () => {
     assert.deepEqual(prompt.kind === 'chat' && prompt.variables, {reasoning_effort: 'max'})
   })
 
-  it('require no thinking of the model', () =>
-    assert.equal(read({thinking: {type: 'enabled', budget_tokens: 2048}}).requires, undefined))
+  it('require no thinking of the model', () => {
+    for (const display of ['summarized', 'updates', 'omitted'])
+      assert.equal(read({thinking: {type: 'enabled', budget_tokens: 2048, display}}).requires, undefined)
+  })
 
   it('set the tools and their choice', () => {
     const tools = [{name: 'look', description: 'Looks', input_schema: {type: 'object'}, ...cached}]
@@ -173,5 +182,28 @@ describe('the fields of a message', () => {
     assert.equal(toolsOf({type: 'any'})?.choice, 'required')
     assert.equal(toolsOf({type: 'auto', disable_parallel_tool_use: true})?.parallel, false)
     assert.deepEqual(toolsOf({type: 'tool', name: 'look'})?.choice, {name: 'look'})
+  })
+
+  it('defer tools until the result of a search refers to them', () => {
+    const schema = {type: 'object'}
+    const [search, ...deferred] = ['search', 'look', 'listen'].map((name) => ({name, input_schema: schema}))
+    const tools = [search, ...deferred.map((tool) => ({...tool, description: 'Senses', defer_loading: true}))]
+    const callsOf = (fields: object) => read({tools, ...fields}).request.tools?.tools.map(({name}) => name)
+    assert.deepEqual(callsOf({}), ['search'])
+    const messages = [
+      user,
+      {role: 'assistant', content: [{type: 'tool_use', id: 'c', name: 'search', input: {}}]},
+      {
+        role: 'user',
+        content: [{type: 'tool_result', tool_use_id: 'c', content: [reference]}],
+      },
+    ]
+    assert.deepEqual(callsOf({messages}), ['search', 'look'])
+    assert.deepEqual(
+      read({tools, messages}).request.tools?.tools.map(({isInMessages}) => isInMessages),
+      [undefined, true],
+    )
+    const definition = JSON.stringify({name: 'look', description: 'Senses', parameters: schema})
+    assert.equal(messagesOf({tools, messages}).at(-1)?.content, definition)
   })
 })
