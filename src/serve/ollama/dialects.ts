@@ -16,7 +16,16 @@ interface Wire {
   end(head: response.ReplyHead, end: response.ReplyEnd, parsed: OllamaRequest): object
 }
 
-const headOf = ({model}: Pick<ReplyInfo, 'model'>): response.ReplyHead => ({model, createdAt: new Date()})
+const headOf = ({model}: Pick<ReplyInfo, 'model'>): response.ReplyHead => ({model, createdAt: timestamp()})
+
+let last = {ms: 0, text: ''}
+
+/** The current time. Its text is kept, because several tokens are written in a millisecond. */
+function timestamp(): string {
+  const ms = Date.now()
+  if (ms !== last.ms) last = {ms, text: new Date(ms).toISOString()}
+  return last.text
+}
 
 const endOf = ({started, loadMs}: ReplyInfo, summary: response.ReplyEnd['summary']): response.ReplyEnd => ({
   summary,

@@ -5,7 +5,7 @@ import type {ToolCallReply} from '../reply.js'
 /** Common start of all objects of a reply. */
 export interface ReplyHead {
   model: string
-  createdAt: Date
+  createdAt: string
 }
 
 export interface ReplyText {
@@ -26,12 +26,8 @@ export interface ReplyEnd {
   reply?: ReplyText
 }
 
-export const chatChunk = (head: ReplyHead, part: ReplyText) => ({
-  ...stamp(head),
-  message: assistant(part),
-  done: false,
-  ...logprobsOf(part.logprobs),
-})
+export const chatChunk = ({model, createdAt}: ReplyHead, part: ReplyText) =>
+  withLogprobs({model, created_at: createdAt, message: assistant(part), done: false}, part)
 
 export const chatEnd = (head: ReplyHead, end: ReplyEnd) => ({
   ...stamp(head),
@@ -41,13 +37,11 @@ export const chatEnd = (head: ReplyHead, end: ReplyEnd) => ({
   ...logprobsOf(end.reply?.logprobs),
 })
 
-export const generateChunk = (head: ReplyHead, {text, thinking, logprobs}: ReplyText) => ({
-  ...stamp(head),
-  response: text,
-  ...(thinking === undefined ? undefined : {thinking}),
-  done: false,
-  ...logprobsOf(logprobs),
-})
+export const generateChunk = ({model, createdAt}: ReplyHead, part: ReplyText) => {
+  const stamped = {model, created_at: createdAt, response: part.text}
+  const {thinking} = part
+  return withLogprobs(thinking === undefined ? {...stamped, done: false} : {...stamped, thinking, done: false}, part)
+}
 
 /** @param raw whether the prompt bypassed the template; the reply then has no `context` to continue from */
 export const generateEnd = (head: ReplyHead, end: ReplyEnd, {raw}: {raw: boolean}) => ({
@@ -76,14 +70,18 @@ export const generateLoaded = (head: ReplyHead, reason: 'load' | 'unload') => ({
   done_reason: reason,
 })
 
-const stamp = ({model, createdAt}: ReplyHead) => ({model, created_at: createdAt.toISOString()})
-/** Called for each token: conditions cost less than `definedEntries`. */
-const assistant = ({text, thinking, calls}: ReplyText) => ({
-  role: 'assistant',
-  content: text,
-  ...(thinking === undefined ? undefined : {thinking}),
-  ...(calls === undefined ? undefined : {tool_calls: calls.map(toolCall)}),
-})
+const stamp = ({model, createdAt}: ReplyHead) => ({model, created_at: createdAt})
+
+/** Called for each token, which most often has only a text: an object without spread parts costs a third. */
+function assistant({text, thinking, calls}: ReplyText): object {
+  const message = {role: 'assistant', content: text}
+  if (thinking === undefined && calls === undefined) return message
+  return {...message, ...definedEntries({thinking, tool_calls: calls?.map(toolCall)})}
+}
+
+const withLogprobs = <T extends object>(chunk: T, {logprobs}: ReplyText): T & {logprobs?: readonly object[]} =>
+  logprobs === undefined ? chunk : {...chunk, ...logprobsOf(logprobs)}
+
 const toolCall = ({id, name, arguments: text}: ToolCallReply) => ({id, function: {name, arguments: JSON.parse(text)}})
 /** This API has no reason of its own for calls. */
 const ending = ({summary: {finishReason}}: ReplyEnd) => ({

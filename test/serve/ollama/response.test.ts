@@ -3,8 +3,8 @@ import {describe, it} from 'node:test'
 import * as reply from '../../../src/serve/ollama/response.js'
 import {logprobs, summaryOf} from '../samples.js'
 
-const head = {model: 'my-run', createdAt: new Date('2026-01-05T10:11:12.345Z')}
-const later = {model: 'my-run', createdAt: new Date('2026-01-05T10:11:13.001Z')}
+const head = {model: 'my-run', createdAt: '2026-01-05T10:11:12.345Z'}
+const later = {model: 'my-run', createdAt: '2026-01-05T10:11:13.001Z'}
 const times = {totalMs: 912.345678, loadMs: 1.2}
 
 const writtenLogprobs = [
