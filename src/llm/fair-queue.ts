@@ -49,12 +49,21 @@ export class FairQueue<T extends {readonly client: RequestClient}> {
     waiting.splice(waiting.indexOf(item), 1)
   }
 
+  /** Adds a request that was taken and stopped, before the others of its client. */
+  putBack(item: T): void {
+    this.#account(item.client).waiting.unshift(item)
+  }
+
+  /** The next request that can start; undefined if none can. */
+  next(isReady: (item: T) => boolean = () => true): T | undefined {
+    return this.#leastServed(isReady)?.waiting.find(isReady)
+  }
+
   /** Removes and returns the next request that can start; undefined if none can. */
-  take(isReady: (item: T) => boolean = () => true): T | undefined {
-    const account = this.#leastServed(isReady)
-    const item = account?.waiting.find(isReady)
-    if (account === undefined || item === undefined) return undefined
-    this.#lastServed = account.served
+  take(isReady?: (item: T) => boolean): T | undefined {
+    const item = this.next(isReady)
+    if (item === undefined) return undefined
+    this.#lastServed = this.served(item.client)
     this.delete(item)
     return item
   }

@@ -1,6 +1,7 @@
 import type {AdapterLease} from './adapters/resident-adapters.js'
 import type {RequestClient} from './fair-queue.js'
 import type {Generation} from './generation.js'
+import type {KvState} from './kv-cache.js'
 import type {GenerateEvent} from './request.js'
 
 /** Receives the events of a request. After an abort, neither method is called. */
@@ -24,6 +25,8 @@ export interface Job {
   promptTokens: number
   /** Tokens whose n-grams are remembered. */
   learned: number
+  /** Its keys and values, while it waits after an interruption. */
+  interrupted?: KvState
 }
 
 /** Whether a job can start: its adapter is in memory. */

@@ -197,15 +197,43 @@ export class Scheduler {
 
   /** Starts waiting jobs, except those whose adapters are being loaded. */
   #admit(): void {
-    while (this.#slots.jobs.length < this.#options.slots) {
+    while (this.#slots.jobs.length < this.#options.slots || this.#interrupt()) {
       const job = this.#waiting.take(isReady)
       if (job === undefined) break
+      if (job.interrupted !== undefined) {
+        this.#slots.resume(job, job.interrupted)
+        delete job.interrupted
+        continue
+      }
       job.prefilled = this.#slots.add(job)
       this.#counters.add('cachedTokens', job.prefilled)
       this.#waiting.charge(job.client, job.promptTokens - job.prefilled)
       job.generation.start(job.prefilled)
     }
     this.#count()
+  }
+
+  /**
+   * Frees a slot for the next waiting job, if its client was served less than another one and has less than its part of
+   * the slots. The interrupted job waits again with its keys and values, so that its reply has the same bytes. If they were
+   * computed again, in one run, they could be rounded differently.
+   */
+  #interrupt(): boolean {
+    const next = this.#waiting.next(isReady)
+    if (next === undefined) return false
+    const slots = ({client}: Job) => this.#slots.jobs.filter((job) => job.client.id === client.id).length
+    const served = ({client}: Job) => this.#waiting.served(client)
+    const mayHave = (slots(next) + 1) / next.client.weight
+    const job = this.#slots.jobs
+      .filter((other) => served(other) > served(next) && (slots(other) - 1) / other.client.weight >= mayHave)
+      .reduce<Job | undefined>(
+        (latest, other) => (latest && latest.arrival > other.arrival ? latest : other),
+        undefined,
+      )
+    if (job === undefined) return false
+    job.interrupted = this.#slots.interrupt(job)
+    this.#waiting.putBack(job)
+    return true
   }
 
   /** The next prompt to prefill: the oldest of the client that was served least. */

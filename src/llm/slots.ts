@@ -1,5 +1,5 @@
 import {isPrefilling, type Job} from './job.js'
-import type {KvCache} from './kv-cache.js'
+import type {KvCache, KvState} from './kv-cache.js'
 import {commonLength, type PrefixCache, shortestPrefix} from './prefix-cache.js'
 
 /** Key of what the keys and values of a sequence depend on besides its tokens. */
@@ -83,6 +83,20 @@ export class Slots {
     const key = keyOf(job)
     if (this.#prefixes?.wants(tokens, key, this.cache.bytesOf(length)))
       this.#prefixes.add(tokens, key, this.cache.save(slot))
+  }
+
+  /** Frees the slot of a job that will continue, and returns its keys and values. */
+  interrupt(job: Job): KvState {
+    const state = this.cache.save(this.slotOf(job))
+    this.free(job)
+    return state
+  }
+
+  /** Gives an interrupted job a slot again. */
+  resume(job: Job, state: KvState): void {
+    this.cache.restore(this.cache.add(), state, state.length)
+    this.#jobs.push(job)
+    if (!isPrefilling(job)) this.endPrefill(job)
   }
 
   /** Frees the slot of a job. The last decoding job moves to the gap, and prefilling jobs move up by one. */

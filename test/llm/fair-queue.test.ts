@@ -32,6 +32,15 @@ describe('FairQueue', () => {
     assert.deepEqual([queue.take()?.n, queue.take()?.n, queue.take()?.n, queue.take()], [1, 2, 3, undefined])
   })
 
+  it('continues with a request that was put back', () => {
+    const queue = new FairQueue<{client: RequestClient; n: number}>()
+    for (const n of [1, 2]) queue.add({client: clientOf('a'), n})
+    const first = queue.take()
+    assert.ok(first)
+    queue.putBack(first)
+    assert.deepEqual([queue.length, queue.next()?.n, queue.take()?.n, queue.take()?.n], [2, 1, 1, 2])
+  })
+
   it('shares tokens equally, whatever the number of requests', () => {
     const queue = new FairQueue<{client: RequestClient; cost: number}>()
     fill(queue, clientOf('many'), 100)

@@ -101,6 +101,27 @@ describe('Scheduler with concurrent requests', () => {
     assert.ok(order.indexOf('few') < 3, order.join())
   })
 
+  it('interrupts replies of a client that has more than its part of the slots', async () => {
+    const prompts = Array.from({length: 5}, (_, i) => `${i} and so on`)
+    const alone: string[] = []
+    for (const prompt of prompts) alone.push(await follow(model, ask(prompt, 60)).ended)
+    const clientOf = (id: string) => ({id, weight: 1, share: 1})
+    const order: string[] = []
+    const replies = prompts.map(async (prompt) => {
+      const text = await follow(model, {...ask(prompt, 60), client: clientOf('many')}).ended
+      order.push('many')
+      return text
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    const runs = model.counters.get('graphRuns')
+    const few = follow(model, {...ask('a short prompt', 4), client: clientOf('few')})
+    await few.ended
+    // Each of its tokens needs a step, and each prompt a run, also of the requests that wait.
+    assert.ok(model.counters.get('graphRuns') - runs <= 20, String(model.counters.get('graphRuns') - runs))
+    assert.deepEqual(order, [])
+    assert.deepEqual(await Promise.all(replies), alone)
+  })
+
   it('lets a client fill only its part of the queue', async () => {
     const half = {id: 'half', weight: 1, share: 0.5}
     const all = Array.from({length: 5}, () => follow(model, {...ask('x', 200), client: half}))
