@@ -1,7 +1,7 @@
 import type {Grammar} from './grammar.js'
-import {Automaton, type State} from './parser/automaton.js'
+import {Automaton, NestedNeeded, type State} from './parser/automaton.js'
 import {productionsOf} from './parser/from-grammar.js'
-import {allSteps, type Steps} from './steps.js'
+import {allSteps, type Steps, stepOf} from './steps.js'
 
 /** A grammar that texts can be checked against. */
 export interface CompiledGrammar {
@@ -30,9 +30,15 @@ export interface Matcher {
  */
 export const compileGrammar = (grammar: Grammar): CompiledGrammar => allSteps(compileInSteps(grammar))
 
-/** `compileGrammar` in steps of a few milliseconds each. */
-export function* compileInSteps(grammar: Grammar): Steps<CompiledGrammar> {
-  const automaton = new Automaton(yield* productionsOf(grammar))
+/** Reads a nested grammar, by its name. */
+export type ReadNested = (name: string) => Steps<Grammar>
+
+/** `compileGrammar` in steps of a few milliseconds each. Nested grammars are read and compiled when a text reaches them. */
+export function* compileInSteps(grammar: Grammar, readNested?: ReadNested): Steps<CompiledGrammar> {
+  const automaton = new Automaton(yield* productionsOf(grammar), function* (name) {
+    if (readNested === undefined) throw new Error(`Nothing reads the nested grammar "${name}".`)
+    return (yield* compileInSteps(yield* readNested(name))).automaton
+  })
   return {
     automaton,
     matcher: () => createMatcher(automaton),
@@ -42,7 +48,28 @@ export function* compileInSteps(grammar: Grammar): Steps<CompiledGrammar> {
   }
 }
 
-/** The state after bytes; `null` if one is refused. @throws grammar_limit */
+/** Does work again each time after a nested grammar that it needs has been compiled. */
+export function* withNested<T>(work: () => Steps<T>): Steps<T> {
+  for (;;)
+    try {
+      return yield* work()
+    } catch (error) {
+      if (!(error instanceof NestedNeeded)) throw error
+      yield* error.automaton.compile(error.place)
+    }
+}
+
+/** Does work, unless it needs a nested grammar that has not been compiled. */
+export function ifCompiled<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof NestedNeeded) return undefined
+    throw error
+  }
+}
+
+/** The state after bytes; `null` if one is refused. @throws grammar_limit, NestedNeeded */
 export function stateAfter(automaton: Automaton, from: State, bytes: Uint8Array): State | null {
   let state: State | null = from
   for (let i = 0; i < bytes.length && state !== null; i++) state = automaton.step(state, bytes[i]!)
@@ -50,14 +77,15 @@ export function stateAfter(automaton: Automaton, from: State, bytes: Uint8Array)
 }
 
 function createMatcher(automaton: Automaton): Matcher {
-  let state = automaton.start
+  let state: State | undefined
   return {
     accept(bytes) {
-      const next = stateAfter(automaton, state, bytes)
+      const after = () => stateAfter(automaton, state ?? automaton.start, bytes)
+      const next = allSteps(withNested(() => stepOf(after)))
       if (next === null) return false
       state = next
       return true
     },
-    isAccepting: () => state.accepting,
+    isAccepting: () => (state ?? automaton.start).accepting,
   }
 }

@@ -1,8 +1,8 @@
-import {type CompiledGrammar, stateAfter} from './compile.js'
+import {type CompiledGrammar, ifCompiled, stateAfter, withNested} from './compile.js'
 import {forcedBytes, forcedTokens} from './forced.js'
 import {Masks} from './masks.js'
 import type {State} from './parser/automaton.js'
-import {allSteps, type Steps} from './steps.js'
+import {allSteps, type Steps, stepOf} from './steps.js'
 import type {Vocabulary} from './vocabulary/slices.js'
 import {addTokens} from './vocabulary/token-set.js'
 import {bytesOfToken} from './vocabulary/token-trie.js'
@@ -29,7 +29,7 @@ export function createConstraintSource(
     get bytes() {
       return grammar.bytes + context.masks.bytes
     },
-    start: () => new Constraint(context, grammar.automaton.start),
+    start: () => new Constraint(context),
   }
 }
 
@@ -43,14 +43,20 @@ interface Context {
 /** The place of a reply in a grammar. */
 export class Constraint {
   readonly #context: Context
-  #state: State
+  /** Undefined at the start. */
+  #known: State | undefined
   #hasEnded: boolean
 
   /** Created by a `ConstraintSource` and by `copy`. */
-  constructor(context: Context, state: State, hasEnded = false) {
+  constructor(context: Context, state?: State, hasEnded = false) {
     this.#context = context
-    this.#state = state
+    this.#known = state
     this.#hasEnded = hasEnded
+  }
+
+  /** @throws NestedNeeded */
+  get #state(): State {
+    return this.#known ?? this.#context.grammar.automaton.start
   }
 
   /**
@@ -69,7 +75,8 @@ export class Constraint {
     into.fill(0)
     if (this.#hasEnded) return
     if (grammar.bytes + masks.bytes > maxBytes) grammar.automaton.forget()
-    for (const tokens of yield* masks.of(this.#state)) addTokens(tokens, into)
+    const {sets} = yield* withNested(() => masks.of(this.#state))
+    for (const tokens of sets) addTokens(tokens, into)
     if (this.#state.accepting) for (const end of ends) into[end >>> 5]! |= 1 << (end & 31)
   }
 
@@ -79,6 +86,15 @@ export class Constraint {
    * @throws grammar_limit
    */
   accept(token: number): boolean {
+    return allSteps(withNested(() => stepOf(() => this.#accept(token))))
+  }
+
+  /** `accept`, but refuses a token that needs a nested grammar that has not been compiled. */
+  acceptCompiled(token: number): boolean {
+    return ifCompiled(() => this.#accept(token)) ?? false
+  }
+
+  #accept(token: number): boolean {
     const {ends, grammar, vocabulary} = this.#context
     if (this.#hasEnded) return false
     if (ends.includes(token)) {
@@ -88,7 +104,7 @@ export class Constraint {
     const bytes = bytesOfToken(vocabulary.trie, token)
     const next = bytes.length === 0 ? null : stateAfter(grammar.automaton, this.#state, bytes)
     if (next === null) return false
-    this.#state = next
+    this.#known = next
     return true
   }
 
@@ -99,7 +115,7 @@ export class Constraint {
 
   /** Whether nothing but the end of the reply may follow. */
   isComplete(): boolean {
-    return this.#hasEnded || (this.#state.accepting && this.#state.entries.length === 0)
+    return this.#hasEnded || (this.#state.accepting && this.#state.isLast)
   }
 
   /** The longest text with which every continuation begins, as UTF-8 bytes, up to a limit. @throws grammar_limit */
@@ -110,15 +126,25 @@ export class Constraint {
   /**
    * The tokens of that text, as far as the tokenizer would produce them whatever follows.
    * @param encode the tokens of a text without special ones
+   * @returns undefined if they depend on a nested grammar that has not been compiled
    * @throws grammar_limit
    */
-  forcedTokens(encode: (text: string) => readonly number[]): number[] {
+  forcedTokens(encode: (text: string) => readonly number[]): number[] | undefined {
+    return ifCompiled(() => this.#forced(encode))
+  }
+
+  /** `forcedTokens` in steps; compiles what it needs. */
+  forcedInSteps(encode: (text: string) => readonly number[]): Steps<number[]> {
+    return withNested(() => stepOf(() => this.#forced(encode)))
+  }
+
+  #forced(encode: (text: string) => readonly number[]): number[] {
     const {grammar, vocabulary} = this.#context
     return this.#hasEnded ? [] : forcedTokens(grammar.automaton, this.#state, vocabulary.trie, encode)
   }
 
   /** A constraint at the same place that changes independently. */
   copy(): Constraint {
-    return new Constraint(this.#context, this.#state, this.#hasEnded)
+    return new Constraint(this.#context, this.#known, this.#hasEnded)
   }
 }

@@ -22,6 +22,7 @@ export function forcedBytes(automaton: Automaton, from: State): Uint8Array {
 /** The byte with which every continuation begins; undefined if there are several, or none need follow. */
 function onlyByte(automaton: Automaton, state: State): number | undefined {
   if (state.accepting) return undefined
+  if (state.nested.length > 0) return onlyStep(automaton, state)
   let only: number | undefined
   for (const {state: lexerState} of state.entries)
     for (const {first} of lexerState.rests) {
@@ -33,11 +34,8 @@ function onlyByte(automaton: Automaton, state: State): number | undefined {
 
 function onlyStep(automaton: Automaton, state: State): number | undefined {
   const first = automaton.first(state)
-  const possible = first.indexOf(1)
-  if (first.indexOf(1, possible + 1) !== -1) return undefined
-  const {of, bytes} = automaton.lexer.classes
-  const byte = bytes[possible]!
-  return of.indexOf(possible) === of.lastIndexOf(possible) ? byte : undefined
+  const byte = first.indexOf(1)
+  return byte === -1 || first.indexOf(1, byte + 1) !== -1 ? undefined : byte
 }
 
 /**

@@ -19,6 +19,8 @@ export type Expression =
   /** A special token, by its mark. No pattern matches it. */
   | {readonly kind: 'special'; readonly mark: number}
   | {readonly kind: 'rule'; readonly name: string}
+  /** Another grammar, by its name. It is compiled when a text reaches it, and matches no empty text. */
+  | {readonly kind: 'nested'; readonly name: string}
   | {readonly kind: 'sequence'; readonly parts: readonly Expression[]}
   | {readonly kind: 'either'; readonly options: readonly Expression[]}
   | {readonly kind: 'repeat'; readonly part: Expression; readonly min: number; readonly max: number}

@@ -2,7 +2,7 @@
  * Structured output: grammars that a reply must match, and which tokens may come next. The language of a grammar is exact,
  * and every text that is accepted so far can be completed.
  */
-export {type CompiledGrammar, compileGrammar, compileInSteps, type Matcher} from './compile.js'
+export {type CompiledGrammar, compileGrammar, compileInSteps, type Matcher, type ReadNested} from './compile.js'
 export {type Constraint, type ConstraintSource, createConstraintSource} from './constraint.js'
 export {formatGrammar, type ReplyFormat} from './format.js'
 export type {Expression, Grammar, Pattern} from './grammar.js'

@@ -9,6 +9,12 @@ export function allSteps<T>(steps: Steps<T>): T {
   }
 }
 
+/** Work that is one step. */
+export function* stepOf<T>(work: () => T): Steps<T> {
+  yield
+  return work()
+}
+
 /** Time after which other work gets a turn, ms. */
 const turnMs = 5
 

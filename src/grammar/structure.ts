@@ -108,6 +108,7 @@ function part({start, rules}: Grammar, name: string, {dialect = '', replace}: Pa
       case 'lexeme':
         return replace === undefined ? expression : lexeme(replace(expression.pattern))
       case 'special':
+      case 'nested':
         return expression
       case 'rule':
         return {kind: 'rule', name: renamed(expression.name)}

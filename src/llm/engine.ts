@@ -139,6 +139,9 @@ async function* generate(
   const stop = stopOf(ended, signal)
   const {planned, others, contextLength} = plannedOf(request, description)
   const {tokens, layout, ...prepared} = await encoder.plan(planned, contextLength, stop)
+  // The schemas of many tools take longer to check than a grammar of their names.
+  const checked = planned.tools && encoder.check(planned.tools, stop)
+  checked?.catch(() => undefined)
   const tokenRequest: TokenRequest = {...others, ...prepared}
   const {port1: port, port2} = new MessageChannel()
   const queue = new EventQueue<GenerateEvent>(stop)
@@ -150,7 +153,7 @@ async function* generate(
     port2,
   ])
   try {
-    yield* readEvents(queue, layout)
+    yield* readEvents(queue, layout, checked)
   } finally {
     port.postMessage('cancel')
     port.close()

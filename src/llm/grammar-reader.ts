@@ -6,6 +6,7 @@ import {isErrorOf} from '../errors/index.js'
 import {
   bytesOfMark,
   createTokenTrie,
+  type Grammar,
   hasBytesOfMarks,
   LruCache,
   readTokenTrie,
@@ -21,7 +22,6 @@ import {logger} from '../log/index.js'
 import {specialsOf, type Tokenizer} from '../text/index.js'
 import {derivedFiles, derivedFolder, type RunDirectory} from '../weights/index.js'
 import type {PreparedFormat} from './prepared-format.js'
-import type {ReplyGrammar} from './reply/reply-grammar.js'
 import {marksOf} from './special-marks.js'
 
 interface GrammarReaderOptions {
@@ -55,7 +55,7 @@ const trieFile = 'vocabulary.trie'
 /** Prepares grammars of replies. Grammars are kept; the vocabulary is read or built once, at the first request. */
 export class GrammarReader {
   readonly #options: GrammarReaderOptions
-  readonly #grammars = new LruCache<{grammar: StoredGrammar; texts: ReplyGrammar['texts']}>(mostGrammars)
+  readonly #grammars = new LruCache<StoredGrammar>(mostGrammars)
   #vocabulary: Promise<Uint8Array> | undefined
 
   constructor(options: GrammarReaderOptions) {
@@ -67,20 +67,15 @@ export class GrammarReader {
    * @param recipe a value that can be cloned
    * @throws what `make` throws
    */
-  async read(
-    recipe: unknown,
-    make: () => Steps<ReplyGrammar>,
-  ): Promise<{prepared: PreparedFormat; texts: ReplyGrammar['texts']}> {
+  async read(recipe: unknown, make: () => Steps<Grammar>): Promise<PreparedFormat> {
     const digest = createHash('sha256').update(serialize(recipe)).digest('hex')
-    let known = this.#grammars.get(digest)
-    if (known === undefined) {
-      const {grammar, texts} = await stepsInTurns(make())
-      known = {grammar: await stepsInTurns(storeGrammar(grammar)), texts}
-      this.#grammars.set(digest, known, known.grammar.bytes)
+    let grammar = this.#grammars.get(digest)
+    if (grammar === undefined) {
+      grammar = await stepsInTurns(storeGrammar(await stepsInTurns(make())))
+      this.#grammars.set(digest, grammar, grammar.bytes)
     }
     this.#vocabulary ??= readVocabulary(this.#options)
-    const {grammar, texts} = known
-    return {prepared: {digest, grammar, vocabulary: await this.#vocabulary}, texts}
+    return {digest, grammar, vocabulary: await this.#vocabulary}
   }
 }
 

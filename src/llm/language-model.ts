@@ -166,8 +166,11 @@ export async function loadLanguageModel(
       const listener: Listener = {event: (event) => queue.push(event), fail: (error) => queue.fail(error)}
       const {tokens, layout, ...prepared} = await planner.plan(request, available(request))
       submit(tokens, {...request, ...prepared}, listener, AbortSignal.any([signal, abandoned.signal]))
+      const {tools} = request
+      const checked = tools && planner.check(tools, () => signal.throwIfAborted())
+      checked?.catch(() => undefined)
       try {
-        yield* readEvents(queue, layout)
+        yield* readEvents(queue, layout, checked)
       } finally {
         abandoned.abort()
       }

@@ -7,7 +7,9 @@ import {openRunDirectory, type RunLookup} from '../weights/index.js'
 import {failure} from './failure.js'
 import {GrammarReader, grammarOptions} from './grammar-reader.js'
 import {readModelText} from './model-text.js'
+import type {ArgumentTexts} from './reply/call-format.js'
 import {type PlannedRequest, type ReplyPlan, ReplyPlanner} from './reply-planner.js'
+import type {ToolUse} from './tools.js'
 
 export interface PromptThreadStart {
   model: string
@@ -17,17 +19,15 @@ export interface PromptThreadStart {
   log: Omit<LogOptions, 'stream'> | undefined
 }
 
-/** Message to the worker. */
-export interface PromptQuestion {
-  request: PlannedRequest
-  /** Whether only the tokens of the prompt are counted. */
-  counts: boolean
-  contextLength: number
-  /** One Int32; the caller sets it to 1 to cancel the request. */
-  cancelled: SharedArrayBuffer
-}
+/** What the worker does: plans a reply, counts the tokens of a prompt, or checks tools. */
+export type PromptTask =
+  | {task: 'plan' | 'count'; request: PlannedRequest; contextLength: number}
+  | {task: 'check'; tools: ToolUse}
 
-export type PromptAnswer = ReplyPlan | {count: number}
+/** Message to the worker. `cancelled` is one Int32; the caller sets it to 1 to cancel the task. */
+export type PromptQuestion = PromptTask & {cancelled: SharedArrayBuffer}
+
+export type PromptAnswer = ReplyPlan | {count: number} | {texts: ArgumentTexts}
 
 const {model, options, log} = workerData as PromptThreadStart
 if (parentPort === null) throw new Error('prompt-worker.js runs in a worker thread.')
@@ -39,15 +39,17 @@ let isLogged = false
 async function answer(
   planner: ReplyPlanner,
   hasTemplate: boolean,
-  {id, request, counts, contextLength, cancelled}: PromptQuestion & {id: number},
+  {id, ...question}: PromptQuestion & {id: number},
 ): Promise<ThreadAnswer<PromptAnswer>> {
-  const flag = new Int32Array(cancelled)
+  const flag = new Int32Array(question.cancelled)
   const check = () => {
     if (Atomics.load(flag, 0) !== 0) throw new SvcError('interrupted', {})
   }
   try {
     check()
-    if (counts) return {id, count: planner.count(request, contextLength, check)}
+    if (question.task === 'check') return {id, texts: await planner.check(question.tools, check)}
+    const {task, request, contextLength} = question
+    if (task === 'count') return {id, count: planner.count(request, contextLength, check)}
     const plan = await planner.plan(request, contextLength, check)
     if (request.prompt.kind === 'chat' && !hasTemplate && options.chatTemplate !== 'none' && !isLogged) {
       logger('llm').warn('The model has no chat template; messages are joined without role markers.')

@@ -17,6 +17,7 @@ import {
 import type {Tokenizer} from '../text/index.js'
 import {encodeWithin} from './encode-within.js'
 import type {PreparedFormat} from './prepared-format.js'
+import {toolReader} from './reply/tool-grammars.js'
 import {ThinkingBudget, type ThinkingLimit} from './thinking-budget.js'
 
 /** Maximum memory of the grammars that are kept, bytes. */
@@ -50,10 +51,10 @@ export class ReplyConstraints {
     return new ReplyConstraint(() => this.#compile(format, vocabulary), this.#tokenizer, vocabulary.words, budget)
   }
 
-  *#compile({digest, grammar: stored}: PreparedFormat, vocabulary: Vocabulary): Steps<Compiled> {
+  *#compile({digest, grammar: stored, tools}: PreparedFormat, vocabulary: Vocabulary): Steps<Compiled> {
     let compiled = this.#grammars.get(digest)
     if (compiled === undefined) {
-      const grammar = yield* compileInSteps(yield* readGrammar(stored))
+      const grammar = yield* compileInSteps(yield* readGrammar(stored), tools && toolReader(tools))
       compiled = {grammar, source: createConstraintSource(grammar, vocabulary, this.#ends)}
     }
     this.#grammars.set(digest, compiled, compiled.source.bytes)
@@ -101,7 +102,9 @@ export class ReplyConstraint {
       const {grammar, source} = yield* this.#compile()
       this.#compiled = {grammar, constraint: source.start()}
     }
-    if (this.#isPrepared || this.isComplete || this.forced.length > 0) return
+    if (this.#isPrepared || this.isComplete) return
+    this.#forced ??= this.#closing() ?? (yield* this.#constraint.forcedInSteps(this.#encode))
+    if (this.#forced.length > 0) return
     yield* this.#constraint.maskInSteps(this.allowed)
     if (this.allowed.every((word) => word === 0))
       throw new SvcError('generation_failed', {reason: 'no token of the vocabulary continues the format of the reply'})
@@ -113,10 +116,10 @@ export class ReplyConstraint {
     return this.#compiled.constraint
   }
 
-  /** Tokens that must follow; they need no selection. @throws grammar_limit */
+  /** Tokens that must follow, as far as they are known before `prepare`; they need no selection. @throws grammar_limit */
   get forced(): readonly number[] {
     this.#forced ??= this.#closing() ?? this.#constraint.forcedTokens(this.#encode)
-    return this.#forced
+    return this.#forced ?? []
   }
 
   /** The tokens that close the thinking, if its budget is used up, as soon as they may follow. */
@@ -141,7 +144,7 @@ export class ReplyConstraint {
   /** The tokens of a draft up to the first that may not follow. @throws grammar_limit */
   allowedStart(draft: readonly number[]): readonly number[] {
     const ahead = this.#constraint.copy()
-    const refused = draft.findIndex((token) => !ahead.accept(token))
+    const refused = draft.findIndex((token) => !ahead.acceptCompiled(token))
     return refused === -1 ? draft : draft.slice(0, refused)
   }
 

@@ -1,18 +1,19 @@
-import {bytesOfMarked, characterOfMark} from '../grammar/index.js'
+import {bytesOfMarked, characterOfMark, stepsInTurns} from '../grammar/index.js'
 import type {Tokenizer} from '../text/index.js'
 import type {GrammarReader} from './grammar-reader.js'
 import {stopsOf} from './insertion.js'
 import type {ModelText} from './model-text.js'
 import type {PreparedFormat} from './prepared-format.js'
 import {encodePrompt} from './prompt.js'
-import {type CallFormat, markedFormat} from './reply/call-format.js'
+import {type ArgumentTexts, type CallFormat, markedFormat} from './reply/call-format.js'
 import {marked, type ReplyLayout, type ThinkingTags} from './reply/layout.js'
 import {type ReplyParts, replyGrammar} from './reply/reply-grammar.js'
 import type {ReplyStyle} from './reply/style.js'
-import {ToolGrammars} from './reply/tool-grammars.js'
+import {callableTools, type StoredTools, storeTools, ToolChecks} from './reply/tool-grammars.js'
 import type {GenerateRequest} from './request.js'
 import {marksOf} from './special-marks.js'
 import type {ThinkingLimit} from './thinking-budget.js'
+import type {ToolUse} from './tools.js'
 
 /** The parts of a request that determine the prompt and the form of the reply. */
 export type PlannedRequest = Pick<GenerateRequest, 'prompt' | 'stop' | 'format' | 'tools' | 'thinking'>
@@ -34,7 +35,7 @@ export interface ReplyPlan {
 export class ReplyPlanner {
   readonly #model: ModelText
   readonly #grammars: GrammarReader
-  readonly #tools = new ToolGrammars()
+  readonly #checks = new ToolChecks()
 
   constructor(model: ModelText, grammars: GrammarReader) {
     this.#model = model
@@ -47,6 +48,18 @@ export class ReplyPlanner {
   }
 
   /**
+   * Checks the tools of a conversation. This takes longer than `plan`, which does not need it.
+   * @param check called regularly; its exception aborts the check
+   * @returns the arguments of each tool that are written as plain text
+   * @throws what `ToolChecks.of` throws
+   */
+  async check(tools: ToolUse, check?: () => void): Promise<ArgumentTexts> {
+    const {style} = this.#model
+    return style === undefined ? {} : stepsInTurns(this.#checks.of(style.calls, callableTools(tools), check))
+  }
+
+  /**
+   * Tools are not checked.
    * @param check called regularly; its exception aborts the encoding
    * @throws what `encodePrompt` and `replyGrammar` throw
    */
@@ -59,7 +72,7 @@ export class ReplyPlanner {
     if (prompt.kind !== 'chat' || style === undefined) {
       if (format === undefined) return {tokens, stop}
       const parts: ReplyParts = {isThinking: false, content: '', tags: [], format}
-      return {tokens, stop, prepared: (await this.#prepare(parts)).prepared}
+      return {tokens, stop, prepared: await this.#prepare(parts)}
     }
     const isContinued = prompt.messages.at(-1)?.role === 'assistant'
     const end = endOf(tokenizer, tokens)
@@ -95,13 +108,18 @@ export class ReplyPlanner {
             isThinking,
           }
     const isConstrained = format !== undefined || calls !== undefined || limit !== undefined
-    const {prepared, texts} = isConstrained ? await this.#prepare(parts) : {prepared: undefined, texts: {}}
+    const stored = tools && {
+      format: style.calls.name,
+      specials: specials.characters,
+      tools: storeTools(callableTools(tools)),
+    }
+    const prepared = isConstrained ? await this.#prepare(parts, stored) : undefined
     const layout: ReplyLayout = {
       specials: specials.characters,
       ...(style.thinking === undefined || isContinued ? {} : {thinking: style.thinking}),
       isThinking,
       content: isContinued ? '' : style.content,
-      ...(calls === undefined ? {} : {calls: {format: style.calls.name, texts}}),
+      ...(calls === undefined ? {} : {calls: style.calls.name}),
     }
     return {
       tokens,
@@ -113,20 +131,16 @@ export class ReplyPlanner {
     }
   }
 
-  #prepare(parts: ReplyParts): ReturnType<GrammarReader['read']> {
+  async #prepare(parts: ReplyParts, tools?: StoredTools): Promise<PreparedFormat> {
     const {format, calls, ...others} = parts
     const {field: _, ...content} = format ?? {}
     const recipe = {
       ...others,
       format: content,
-      calls: calls && {
-        name: calls.format.name,
-        choice: calls.use.choice,
-        parallel: calls.use.parallel,
-        tools: calls.use.tools.map(({name, parameters, strict}) => ({name, parameters, strict})),
-      },
+      calls: calls && {choice: calls.use.choice, parallel: calls.use.parallel, tools},
     }
-    return this.#grammars.read(recipe, () => replyGrammar(parts, this.#tools))
+    const prepared = await this.#grammars.read(recipe, () => replyGrammar(parts))
+    return tools === undefined ? prepared : {...prepared, tools}
   }
 }
 

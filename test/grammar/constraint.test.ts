@@ -3,9 +3,11 @@ import {readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {
+  allSteps,
   type CompiledGrammar,
   type Constraint,
   compileGrammar,
+  compileInSteps,
   createConstraintSource,
   createTokenTrie,
   createVocabulary,
@@ -18,7 +20,19 @@ import {
 import {randomSource} from '../../src/sampling/index.js'
 import {createTokenizer} from '../../src/text/index.js'
 import {projectFile} from '../support/project.js'
-import {compiled, either, integer, jsonRules, jsonString, lexeme, many, range, rule, sequence} from './support/build.js'
+import {
+  compiled,
+  either,
+  grammar as grammarOf,
+  integer,
+  jsonRules,
+  jsonString,
+  lexeme,
+  many,
+  range,
+  rule,
+  sequence,
+} from './support/build.js'
 import {randomGrammar} from './support/random-grammar.js'
 
 /** The token that ends replies; it has no bytes. */
@@ -219,7 +233,7 @@ describe('forcedTokens', () => {
         const constraint = createConstraintSource(grammar, vocabulary, [end]).start()
         const tokens = encode(reply)
         for (let at = 0; at < tokens.length; ) {
-          const next = constraint.forcedTokens(encode)
+          const next = constraint.forcedTokens(encode) ?? assert.fail()
           assert.deepEqual(tokens.slice(at, at + next.length), next, reply)
           forced += next.length
           const accepted = next.length > 0 ? next : tokens.slice(at, at + 1)
@@ -251,5 +265,74 @@ describe('a token trie', () => {
     const stored = writeTokenTrie(trie)
     for (const length of [0, 3, 24, stored.length - 4])
       assert.equal(readTokenTrie(stored.subarray(0, length)), undefined, `${length}`)
+  })
+})
+
+describe('a nested grammar', () => {
+  const inner = {
+    letters: grammarOf({s: lexeme(many(range('a', 'b'), 1))}),
+    brackets: grammarOf({s: either(lexeme('a'), sequence(lexeme('('), rule('s'), lexeme(')')))}),
+  }
+  type Part = (name: keyof typeof inner) => ReturnType<typeof rule>
+  const outer = (part: Part) => ({
+    s: sequence(lexeme('<'), rule('calls'), lexeme('>')),
+    calls: either(rule('call'), sequence(rule('call'), lexeme(','), rule('calls'))),
+    call: either(
+      sequence(lexeme('a('), part('letters'), lexeme(')')),
+      sequence(lexeme('ab('), part('letters')),
+      sequence(lexeme('b'), part('brackets'), lexeme(many(range('a', 'a'), 0, 2))),
+    ),
+  })
+  const reading = (read: string[]) =>
+    allSteps(
+      compileInSteps(grammarOf(outer((name) => ({kind: 'nested', name}))), function* (name) {
+        read.push(name)
+        yield
+        return inner[name as keyof typeof inner]
+      }),
+    )
+
+  it('allows the same tokens as its rules in their place, also those that begin or end in it', () => {
+    const inPlace = compiled({
+      ...outer(rule),
+      letters: inner.letters.rules.get('s')!,
+      brackets: either(lexeme('a'), sequence(lexeme('('), rule('brackets'), lexeme(')'))),
+    })
+    let accepted = 0
+    for (let seed = 1; seed <= 60; seed++) {
+      const uniform = randomSource(seed)
+      const letter = () => '<>(),ab'[Math.floor(7 * uniform())]
+      const longer = Array.from({length: 300}, () => Array.from({length: 2 + 4 * uniform()}, letter).join(''))
+      const vocabulary = ofTexts(...'<>(),ab', ...longer)
+      const [constraint, expected] = [startOf(reading([]), vocabulary), startOf(inPlace, vocabulary)]
+      for (let step = 0; step < 12; step++) {
+        const tokens = allowed(constraint, vocabulary)
+        assert.deepEqual(tokens, allowed(expected, vocabulary), `seed ${seed}, step ${step}`)
+        assert.deepEqual(
+          [constraint.isAccepting(), constraint.isComplete()],
+          [expected.isAccepting(), expected.isComplete()],
+        )
+        assert.equal(Buffer.compare(constraint.forcedBytes(), expected.forcedBytes()), 0)
+        const token = tokens[Math.floor(tokens.length * uniform())]
+        if (token === undefined || token === end) break
+        assert.ok(constraint.accept(token) && expected.accept(token))
+        accepted++
+      }
+    }
+    assert.ok(accepted > 300, `${accepted} tokens`)
+  })
+
+  it('is read when a text reaches it', () => {
+    const read: string[] = []
+    const vocabulary = ofTexts(...'<>(),ab')
+    const constraint = startOf(reading(read), vocabulary)
+    const names = [...'<b(a),ab(b,a(a'].map((letter) => {
+      allowed(constraint, vocabulary)
+      assert.ok(constraint.accept(1 + '<>(),ab'.indexOf(letter)), letter)
+      return [...read]
+    })
+    assert.deepEqual(names[0], [])
+    assert.deepEqual(names[1], ['brackets'])
+    assert.deepEqual(names.at(-1), ['brackets', 'letters'])
   })
 })

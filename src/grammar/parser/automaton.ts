@@ -1,6 +1,7 @@
 import type {Lexer, LexerState} from '../lexer/lexer.js'
+import type {Steps} from '../steps.js'
 import {type Column, Columns, type Ending} from './column.js'
-import type {Productions} from './from-grammar.js'
+import {type Productions, placeOfNested} from './from-grammar.js'
 
 /** Lexemes that began at a column and have not ended. */
 export interface Entry {
@@ -8,23 +9,53 @@ export interface Entry {
   readonly state: LexerState
 }
 
+/** A text of a nested grammar that began at a column and has not ended. */
+interface NestedEntry {
+  readonly column: Column
+  /** Number of the grammar among lexemes. */
+  readonly lexeme: number
+  readonly automaton: Automaton
+  readonly state: State
+}
+
 /** A place in a text. It depends only on what may follow, so that places with the same future are the same object. */
 export interface State {
   readonly id: number
   readonly entries: readonly Entry[]
+  readonly nested: readonly NestedEntry[]
   /** Whether the text so far is complete. */
   readonly accepting: boolean
-  /** The first class of bytes whose state was computed, or -1, and that state: most states need no other. */
+  /** Whether nothing may follow. */
+  readonly isLast: boolean
+  /**
+   * The first class of bytes whose state was computed, or -1, and that state: most states need no other. Within nested grammars,
+   * which have other classes, it is the byte.
+   */
   onlyClass: number
   only: State | null
-  /** States after bytes of other classes, `null` if the byte is refused; computed on demand. */
+  /** States after other classes or bytes, `null` if the byte is refused; computed on demand. */
   next: Map<number, State | null> | undefined
-  /** Whether each class of bytes may follow; computed on demand. */
+  /** Whether each byte may follow; computed on demand. */
   first: Uint8Array | undefined
   /** The state with counts beyond the longest token; computed on demand. */
   clamped: State | undefined
   generation: number
 }
+
+/** Thrown where a text reaches a nested grammar that has not been compiled. */
+export class NestedNeeded extends Error {
+  readonly automaton: Automaton
+  readonly place: number
+
+  constructor(automaton: Automaton, place: number) {
+    super('A nested grammar has not been compiled.')
+    this.automaton = automaton
+    this.place = place
+  }
+}
+
+/** Names of nested grammars to their automata. */
+export type CompileNested = (name: string) => Steps<Automaton>
 
 /** A recogniser of bytes, whose states are created on demand and kept until `forget`. */
 export class Automaton {
@@ -33,12 +64,34 @@ export class Automaton {
   #states = new Map<string, State>()
   #ids = 0
   generation = 0
-  readonly start: State
+  readonly #compileNested: CompileNested
+  readonly #nested = new Map<number, Automaton>()
+  #start: State | undefined
 
-  constructor(productions: Productions) {
+  constructor(productions: Productions, compileNested: CompileNested) {
     this.#productions = productions
     this.#columns = new Columns(productions)
-    this.start = this.#state(entriesOf(this.#columns.start), this.#columns.start.accepting)
+    this.#compileNested = compileNested
+  }
+
+  /** @throws NestedNeeded */
+  get start(): State {
+    const {start} = this.#columns
+    this.#start ??= this.#state(entriesOf(start), this.#nestedOf(start), start.accepting)
+    return this.#start
+  }
+
+  /** Compiles a nested grammar, by its place. @throws what compiles it */
+  *compile(place: number): Steps<void> {
+    this.#nested.set(place, yield* this.#compileNested(this.#productions.nested[place]!))
+  }
+
+  #nestedOf(column: Column): NestedEntry[] {
+    return column.nested.map((lexeme) => {
+      const automaton = this.#nested.get(placeOfNested(lexeme))
+      if (automaton === undefined) throw new NestedNeeded(this, placeOfNested(lexeme))
+      return {column, lexeme, automaton, state: automaton.start}
+    })
   }
 
   get lexer(): Lexer {
@@ -47,12 +100,16 @@ export class Automaton {
 
   /** Steps of work so far: derivatives, items and states. */
   get steps(): number {
-    return this.lexer.steps + this.#columns.steps + this.#ids
+    let steps = this.lexer.steps + this.#columns.steps + this.#ids
+    for (const nested of this.#nested.values()) steps += nested.steps
+    return steps
   }
 
   /** Approximate memory of what is kept for reuse, bytes. */
   get bytes(): number {
-    return this.lexer.bytes + this.#columns.bytes + 600 * this.#states.size
+    let bytes = this.lexer.bytes + this.#columns.bytes + 600 * this.#states.size
+    for (const nested of this.#nested.values()) bytes += nested.bytes
+    return bytes
   }
 
   /** Stops reusing the states so far, so that those that are not in use can be collected. */
@@ -60,40 +117,50 @@ export class Automaton {
     this.#states = new Map()
     this.#columns.forget()
     this.lexer.forget()
+    for (const nested of this.#nested.values()) nested.forget()
     this.generation++
   }
 
-  /** The state after a byte; `null` if no text of the grammar continues with it. @throws grammar_limit */
+  /** The state after a byte; `null` if no text of the grammar continues with it. @throws grammar_limit, NestedNeeded */
   step(state: State, byte: number): State | null {
-    const byteClass = this.lexer.classes.of[byte]!
+    const key = state.nested.length === 0 ? this.lexer.classes.of[byte]! : byte
     this.#refresh(state)
-    if (state.onlyClass === byteClass) return state.only
-    let next = state.next?.get(byteClass)
+    if (state.onlyClass === key) return state.only
+    let next = state.next?.get(key)
     if (next !== undefined) return next
-    next = this.#after(state, byteClass)
+    next = this.#after(state, byte)
     if (state.onlyClass === -1) {
-      state.onlyClass = byteClass
+      state.onlyClass = key
       state.only = next
       return next
     }
     state.next ??= new Map()
-    state.next.set(byteClass, next)
+    state.next.set(key, next)
     return next
   }
 
-  /** Whether each class of bytes may follow, without creating the states after them. @throws grammar_limit */
+  /** Whether each byte may follow, without creating the states after them. @throws grammar_limit */
   first(state: State): Uint8Array {
     this.#refresh(state)
-    state.first ??= Uint8Array.from(this.lexer.classes.bytes, (_, byteClass) =>
-      state.entries.some((entry) => this.lexer.step(entry.state, byteClass) !== null) ? 1 : 0,
-    )
+    state.first ??= this.#firstOf(state)
     return state.first
+  }
+
+  #firstOf({entries, nested}: State): Uint8Array {
+    const {bytes, of} = this.lexer.classes
+    const classes = bytes.map((_, byteClass) =>
+      entries.some((entry) => this.lexer.step(entry.state, byteClass) !== null),
+    )
+    const inner = nested.map(({automaton, state}) => automaton.first(state))
+    return Uint8Array.from(of, (byteClass, byte) =>
+      classes[byteClass] || inner.some((each) => each[byte] === 1) ? 1 : 0,
+    )
   }
 
   /** The state after lexemes that ended at the same place, without others that continue there. @throws grammar_limit */
   afterLexemes(ending: Ending): State {
     const column = this.#columns.after([ending])
-    return this.#state(entriesOf(column), column.accepting)
+    return this.#state(entriesOf(column), this.#nestedOf(column), column.accepting)
   }
 
   /** A state that differs from the given one only in lexemes longer than `length`. */
@@ -101,8 +168,11 @@ export class Automaton {
     this.#refresh(state)
     if (state.clamped === undefined) {
       const entries = state.entries.map(({column, state: own}) => ({column, state: this.lexer.clamp(own, length)}))
-      const isSame = entries.every((each, i) => each.state === state.entries[i]!.state)
-      state.clamped = isSame ? state : this.#state(entries, state.accepting)
+      const nested = state.nested.map((each) => ({...each, state: each.automaton.clamp(each.state, length)}))
+      const isSame =
+        entries.every((each, i) => each.state === state.entries[i]!.state) &&
+        nested.every((each, i) => each.state === state.nested[i]!.state)
+      state.clamped = isSame ? state : this.#state(entries, nested, state.accepting)
     }
     return state.clamped
   }
@@ -115,8 +185,10 @@ export class Automaton {
     state.generation = this.generation
   }
 
-  #after(state: State, byteClass: number): State | null {
+  #after(state: State, byte: number): State | null {
+    const byteClass = this.lexer.classes.of[byte]!
     const entries: Entry[] = []
+    const nested: NestedEntry[] = []
     const endings: Ending[] = []
     for (const entry of state.entries) {
       const next = this.lexer.step(entry.state, byteClass)
@@ -124,22 +196,36 @@ export class Automaton {
       if (next.ended !== undefined) endings.push({column: entry.column, ended: next.ended})
       if (next.lexemes.length > 0) entries.push({column: entry.column, state: next})
     }
-    if (endings.length === 0) return entries.length === 0 ? null : this.#state(entries, false)
+    for (const entry of state.nested) {
+      const next = entry.automaton.step(entry.state, byte)
+      if (next === null) continue
+      if (next.accepting) endings.push({column: entry.column, ended: this.lexer.ended([entry.lexeme])})
+      if (!next.isLast) nested.push({...entry, state: next})
+    }
+    if (endings.length === 0) return entries.length + nested.length === 0 ? null : this.#state(entries, nested, false)
     const column = this.#columns.after(endings)
-    return this.#state([...entries, ...entriesOf(column)], column.accepting)
+    const begun = this.#nestedOf(column)
+    return this.#state([...entries, ...entriesOf(column)], [...nested, ...begun], column.accepting)
   }
 
-  #state(entries: readonly Entry[], accepting: boolean): State {
-    const sorted =
-      entries.length < 2 ? entries : [...entries].sort((a, b) => a.column.id - b.column.id || a.state.id - b.state.id)
+  /** The state after the end of a nested grammar, without others that continue there. @throws grammar_limit, NestedNeeded */
+  afterNested({column, lexeme}: NestedEntry): State {
+    return this.afterLexemes({column, ended: this.lexer.ended([lexeme])})
+  }
+
+  #state(entries: readonly Entry[], nested: readonly NestedEntry[], accepting: boolean): State {
+    const sorted = entries.length < 2 ? entries : [...entries].sort(compare)
     let key = accepting ? '+' : ''
     for (const {column, state} of sorted) key += `${column.id}:${state.id},`
+    for (const {column, lexeme, state} of [...nested].sort(compare)) key += `${column.id}/${lexeme}:${state.id},`
     const known = this.#states.get(key)
     if (known !== undefined) return known
     const state: State = {
       id: this.#ids++,
       entries: sorted,
+      nested,
       accepting,
+      isLast: entries.length + nested.length === 0,
       onlyClass: -1,
       only: null,
       next: undefined,
@@ -151,5 +237,8 @@ export class Automaton {
     return state
   }
 }
+
+const compare = (a: Entry | NestedEntry, b: Entry | NestedEntry): number =>
+  a.column.id - b.column.id || a.state.id - b.state.id
 
 const entriesOf = (column: Column): Entry[] => (column.lexemes === undefined ? [] : [{column, state: column.lexemes}])

@@ -30,6 +30,8 @@ export interface Column {
   readonly items: readonly Item[]
   /** The lexemes that may follow; undefined if there are none. */
   readonly lexemes: LexerState | undefined
+  /** The nested grammars that may follow, by their numbers among lexemes. */
+  readonly nested: readonly number[]
   /** Number of rules that are open, each within the one before. */
   readonly depth: number
   /** Columns after the lexemes that end together, by the id of `Ended`. */
@@ -134,6 +136,7 @@ export class Columns {
       accepting,
       items,
       lexemes: undefined,
+      nested: [],
       depth,
       after: undefined,
       returns: undefined,
@@ -152,7 +155,9 @@ export class Columns {
       for (const lexeme of next.lexemes.keys()) lexemes.add(lexeme)
       for (const rule of next.rules.keys()) begin(rule)
     }
-    if (lexemes.size > 0) column.lexemes = lexer.start([...lexemes].sort((a, b) => a - b))
+    const sorted = [...lexemes].sort((a, b) => a - b)
+    column.nested = sorted.filter((lexeme) => lexeme < 0)
+    if (sorted.length > column.nested.length) column.lexemes = lexer.start(sorted.slice(column.nested.length))
     return column
   }
 

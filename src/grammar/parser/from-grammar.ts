@@ -14,10 +14,18 @@ import {type Residual, Residuals} from './residual.js'
 export interface Productions {
   readonly lexer: Lexer
   readonly residuals: Residuals
+  /** Names of the nested grammars. */
+  readonly nested: readonly string[]
   /** The expression of each rule. */
   readonly rules: readonly Residual[]
   readonly start: number
 }
+
+/** The number among lexemes of a nested grammar, by its place in the list. Those of the lexer are not negative. */
+export const lexemeOfNested = (place: number): number => -1 - place
+
+/** The place of a nested grammar, by its number among lexemes. The same function in both directions. */
+export const placeOfNested = lexemeOfNested
 
 /** A pattern of a grammar, as the lexer has it. */
 interface Lexeme {
@@ -41,11 +49,14 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
     return number
   }
   const facts = (decide: Decision) => fixpoint(rules, numberOf, decide)
-  const matches = yield* facts((terminal) => lexemes.of(terminal).regex !== lexemes.regexes.nothing)
+  const matches = yield* facts(
+    (terminal) => terminal.kind === 'nested' || lexemes.of(terminal).regex !== lexemes.regexes.nothing,
+  )
   if (matches[numberOf(start)] !== true) throw new SvcError('grammar_unsatisfiable', {})
-  const isNullable = yield* facts((terminal) => lexemes.of(terminal).regex.nullable)
+  const isNullable = yield* facts((terminal) => terminal.kind !== 'nested' && lexemes.of(terminal).regex.nullable)
   const residuals = new Residuals((rule) => isNullable[rule] === true)
   const numbered = new Map<Regex, number>()
+  const nested = new Map<string, number>()
   const lexemeOf = ({regex, continues}: Lexeme): Residual => {
     const own = continues ? residuals.lexeme(numbered.get(regex) ?? numbered.size) : residuals.nothing
     if (continues && !numbered.has(regex)) numbered.set(regex, numbered.size)
@@ -56,6 +67,11 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
       case 'lexeme':
       case 'special':
         return lexemeOf(lexemes.of(expression))
+      case 'nested': {
+        const place = nested.get(expression.name) ?? nested.size
+        nested.set(expression.name, place)
+        return residuals.lexeme(lexemeOfNested(place))
+      }
       case 'rule': {
         const number = numberOf(expression.name)
         return matches[number] === true ? residuals.rule(number) : residuals.nothing
@@ -76,7 +92,7 @@ export function* productionsOf({start, rules}: Grammar): Steps<Productions> {
   // Most parts of the patterns are not needed again.
   lexemes.regexes.forget()
   const lexer = new Lexer(lexemes.regexes, [...numbered.keys()], lexemes.classes)
-  return {lexer, residuals, rules: converted, start: numberOf(start)}
+  return {lexer, residuals, nested: [...nested.keys()], rules: converted, start: numberOf(start)}
 }
 
 /** Reads all patterns of a grammar, and the classes of bytes that they distinguish. */
@@ -133,7 +149,7 @@ function partsOfPattern(pattern: Pattern): readonly Pattern[] {
   return pattern.kind === 'repeat' || pattern.kind === 'not' ? [pattern.part] : []
 }
 
-type Decision = (terminal: Terminal) => boolean
+type Decision = (terminal: Terminal | (Expression & {readonly kind: 'nested'})) => boolean
 
 /** A property that a rule has if all parts of one of its alternatives have it. */
 function* fixpoint(
@@ -146,6 +162,7 @@ function* fixpoint(
     switch (expression.kind) {
       case 'lexeme':
       case 'special':
+      case 'nested':
         return ofTerminal(expression)
       case 'rule':
         return has[numberOf(expression.name)] === true

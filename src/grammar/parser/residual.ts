@@ -8,7 +8,7 @@ export type Residual = Shared &
   (
     | {readonly kind: 'nothing'}
     | {readonly kind: 'empty'}
-    /** A lexeme, by its number. It matches no empty text. */
+    /** A lexeme, by its number; a negative one is that of a nested grammar. It matches no empty text. */
     | {readonly kind: 'lexeme'; readonly lexeme: number}
     | {readonly kind: 'rule'; readonly rule: number}
     | {readonly kind: 'sequence'; readonly head: Residual; readonly tail: Residual}

@@ -42,6 +42,7 @@ export function replaced(expression: Expression, by: Replacement): Expression {
     case 'lexeme':
       return by.lexeme(expression)
     case 'special':
+    case 'nested':
       return expression
     case 'rule': {
       const rule = by.rule(expression.name)

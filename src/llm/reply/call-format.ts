@@ -23,6 +23,9 @@ export interface ArgumentsNotation {
   read(input: Input, texts: ReadonlySet<string>, emit: EmitArguments): Reader<boolean>
 }
 
+/** Names of the arguments of each tool that are written as plain text. */
+export type ArgumentTexts = Readonly<Record<string, readonly string[]>>
+
 export interface ArgumentsGrammar extends GrammarPart {
   /** Names of the arguments that are written as plain text. */
   readonly texts?: readonly string[]

@@ -15,12 +15,8 @@ export interface ReplyLayout {
   isThinking: boolean
   /** What precedes text. */
   content: string
-  calls?: {
-    /** Name of the format. */
-    format: string
-    /** Arguments of each tool that are written as plain text. */
-    texts: Readonly<Record<string, readonly string[]>>
-  }
+  /** Name of the format of calls. */
+  calls?: string
 }
 
 /** Replaces the names of special tokens in a tag by the characters that stand for them. */

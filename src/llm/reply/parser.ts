@@ -1,5 +1,5 @@
 import type {GenerateEvent, GenerateSummary, TokenLogprob} from '../request.js'
-import {type CallFormat, markedFormat} from './call-format.js'
+import {type ArgumentTexts, type CallFormat, markedFormat} from './call-format.js'
 import {callFormat} from './call-formats.js'
 import {Input, overlap, type Reader} from './input.js'
 import {marked, type ReplyLayout} from './layout.js'
@@ -28,9 +28,11 @@ export class ReplyParser {
   #calls = 0
   #reasoningTokens = 0
   #isThinking: boolean
+  readonly #texts: ArgumentTexts
   readonly #newId: () => string
 
-  constructor(layout: ReplyLayout, newId = newCallId) {
+  constructor(layout: ReplyLayout, texts: ArgumentTexts = {}, newId = newCallId) {
+    this.#texts = texts
     this.#newId = newId
     this.#isThinking = layout.isThinking
     this.#reader = this.#read(layout)
@@ -64,16 +66,16 @@ export class ReplyParser {
   *#read({specials, thinking, isThinking, content, calls}: ReplyLayout): Reader {
     const withMarks = (tag: string) => marked(tag, specials)
     const tags = thinking && {open: withMarks(thinking.open), close: withMarks(thinking.close)}
-    const format = calls && markedFormat(callFormat(calls.format), withMarks)
+    const format = calls === undefined ? undefined : markedFormat(callFormat(calls), withMarks)
     if (tags !== undefined) {
       const opens = isThinking || (yield* this.#opens(tags.open))
       if (opens) yield* this.#thinking(tags.close)
     }
     const isCall = format?.isFirst === true && (yield* this.#input.startsWith(format.trigger))
-    if (format !== undefined && isCall) return yield* this.#callsOf(format, calls?.texts ?? {})
+    if (format !== undefined && isCall) return yield* this.#callsOf(format)
     yield* this.#input.skip(withMarks(content))
     const called = yield* this.#content(format)
-    if (called && format !== undefined) yield* this.#callsOf(format, calls?.texts ?? {})
+    if (called && format !== undefined) yield* this.#callsOf(format)
   }
 
   /** Whether the reply begins with a tag, perhaps after white space. */
@@ -152,7 +154,7 @@ export class ReplyParser {
     this.#emitted.push({type: 'text', text: visible, tokens: this.#tokens, ...(hasLogprobs ? {logprobs} : {})})
   }
 
-  *#callsOf(format: CallFormat, texts: Readonly<Record<string, readonly string[]>>): Reader {
+  *#callsOf(format: CallFormat): Reader {
     const {open, prefix, nameEnd, suffix, between, notation} = format
     const input = this.#input
     yield* input.skip(open)
@@ -163,7 +165,7 @@ export class ReplyParser {
       const index = this.#calls++
       this.#emitted.push({type: 'call', index, id: this.#newId(), name})
       const emit = (text: string) => this.#emitted.push({type: 'arguments', index, text, isLast: false})
-      const isComplete = yield* notation.read(input, new Set(texts[name] ?? []), emit)
+      const isComplete = yield* notation.read(input, new Set(this.#texts[name] ?? []), emit)
       if (!isComplete) return
       this.#emitted.push({type: 'arguments', index, text: '', isLast: true})
       yield* input.skip(suffix)

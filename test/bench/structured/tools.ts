@@ -20,7 +20,7 @@ import {
 import {hermes} from '../../../src/llm/reply/call-formats.js'
 import {ReplyParser} from '../../../src/llm/reply/parser.js'
 import {replyGrammar} from '../../../src/llm/reply/reply-grammar.js'
-import {ToolGrammars} from '../../../src/llm/reply/tool-grammars.js'
+import {storeTools, ToolChecks, toolReader} from '../../../src/llm/reply/tool-grammars.js'
 import {defaultSampling} from '../../../src/sampling/index.js'
 import {manyTools} from '../../support/many-tools.js'
 import {projectFile} from '../../support/project.js'
@@ -34,7 +34,10 @@ export async function tools() {
   return {...fiveHundred(), ...(await speed())}
 }
 
-/** Times from the tools to the first mask: for new tools, for the same ones in another request, and for the same request. */
+/**
+ * Times from the tools to the first mask, of the first call, and of the check of all tools, which other threads do meanwhile. Then
+ * for the same tools in another request, and for the same request.
+ */
 function fiveHundred() {
   const tokens = tokensOf('cl100k')
   const vocabulary = createVocabulary(createTokenTrie({size: tokens.length, bytes: (token) => tokens[token]}))
@@ -48,34 +51,45 @@ function fiveHundred() {
       if (done === true) return value
     }
   }
-  const first = (count: number, known: ToolGrammars, timed: typeof allSteps = allSteps) => {
+  const encode = encoderOf('cl100k')
+  const first = (count: number, known: ToolChecks, timed: typeof allSteps = allSteps) => {
     const started = processorMs()
-    const use = {tools: manyTools(count), choice: 'auto', parallel: true} as const
+    const offered = manyTools(count)
+    const use = {tools: offered, choice: 'auto', parallel: true} as const
     const parts = {isThinking: false, content: '', tags: [hermes.trigger], calls: {format: hermes, use}}
-    const stored = timed(storeGrammar(timed(replyGrammar(parts, known)).grammar))
-    const read = processorMs()
-    const source = createConstraintSource(timed(compileInSteps(timed(readGrammar(stored)))), vocabulary, [])
-    const compiled = processorMs()
+    const stored = timed(storeGrammar(timed(replyGrammar(parts))))
+    const read = toolReader({format: hermes.name, specials: {}, tools: storeTools(offered)})
+    const source = createConstraintSource(timed(compileInSteps(timed(readGrammar(stored)), read)), vocabulary, [])
     timed(source.start().maskInSteps(mask))
     const masked = processorMs()
-    return {source, read: read - started, compile: compiled - read, mask: masked - compiled, all: masked - started}
+    const constraint = source.start()
+    for (const token of encode(call)) {
+      timed(constraint.maskInSteps(mask))
+      if (!constraint.accept(token)) throw new Error('The call is refused.')
+    }
+    const called = processorMs()
+    timed(known.of(hermes, offered))
+    return {source, mask: masked - started, call: called - masked, check: processorMs() - called}
   }
-  const known = new ToolGrammars()
+  // The masks of a vocabulary that all grammars share are known after the first request.
+  first(1, new ToolChecks())
+  const known = new ToolChecks()
   const cold = first(500, known)
   const other = first(499, known)
   const again = processorMs()
   allSteps(cold.source.start().maskInSteps(mask))
   const repeated = processorMs() - again
-  first(500, new ToolGrammars(), each)
+  first(500, new ToolChecks(), each)
   return {
     tools: 500,
-    read_ms: round(cold.read),
-    compile_ms: round(cold.compile),
-    first_mask_ms: round(cold.all),
-    other_request_first_mask_ms: round(other.all),
+    first_mask_ms: round(cold.mask),
+    first_call_ms: round(cold.call),
+    check_ms: round(cold.check),
+    other_request_first_mask_ms: round(other.mask),
+    other_request_check_ms: round(other.check),
     same_request_first_mask_ms: round(repeated, 2),
     longest_step_ms: round(longest),
-    tokens_per_call: encoderOf('cl100k')(call).length,
+    tokens_per_call: encode(call).length,
   }
 }
 
@@ -140,7 +154,7 @@ function readerMs(): number {
       specials: {},
       isThinking: false,
       content: '',
-      calls: {format: 'hermes', texts: {}},
+      calls: 'hermes',
     })
     const started = performance.now()
     for (const [tokens, text] of parts.entries()) parser.push({type: 'text', text, tokens})

@@ -62,7 +62,8 @@ export function wordsOf({rules, start}: Grammar, alphabet: readonly string[], le
       case 'lexeme':
         return ofPattern(expression.pattern)
       case 'special':
-        throw new Error('Words have no special tokens.')
+      case 'nested':
+        throw new Error('Words have no special tokens and no nested grammars.')
       case 'rule':
         return found.get(expression.name)!
       case 'sequence':

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
-import {allSteps, bytesOfMarked, characterOfMark, compileGrammar} from '../../../src/grammar/index.js'
+import {allSteps, bytesOfMarked, characterOfMark, compileInSteps} from '../../../src/grammar/index.js'
 import type {GenerateEvent} from '../../../src/llm/index.js'
 import {markedFormat, writeCalls} from '../../../src/llm/reply/call-format.js'
 import {marked} from '../../../src/llm/reply/layout.js'
 import {ReplyParser} from '../../../src/llm/reply/parser.js'
 import {replyGrammar} from '../../../src/llm/reply/reply-grammar.js'
 import {asTemplateTool, readStyle} from '../../../src/llm/reply/style.js'
-import {ToolGrammars} from '../../../src/llm/reply/tool-grammars.js'
+import {storeTools, ToolChecks, toolReader} from '../../../src/llm/reply/tool-grammars.js'
 import {type ChatMessage, ChatTemplate} from '../../../src/text/index.js'
 import {projectFile} from '../../support/project.js'
 
@@ -134,18 +134,17 @@ for (const {name, file = `test/fixtures/calls/${name}.jinja`, specials = [], mos
     const format = markedFormat(style.calls, withMarks)
     const use = {tools, choice: 'auto', parallel: true} as const
     const reply = allSteps(
-      replyGrammar(
-        {
-          ...(style.thinking === undefined ? {} : {thinking: {...style.thinking, ...markedTags(style.thinking)}}),
-          isThinking: false,
-          content: withMarks(style.content),
-          tags: [...(format.isFirst === true ? [] : [format.trigger])],
-          calls: {format, use},
-        },
-        new ToolGrammars(),
-      ),
+      replyGrammar({
+        ...(style.thinking === undefined ? {} : {thinking: {...style.thinking, ...markedTags(style.thinking)}}),
+        isThinking: false,
+        content: withMarks(style.content),
+        tags: [...(format.isFirst === true ? [] : [format.trigger])],
+        calls: {format, use},
+      }),
     )
-    const grammar = compileGrammar(reply.grammar)
+    const stored = {format: style.calls.name, specials: characters, tools: storeTools(tools)}
+    const grammar = allSteps(compileInSteps(reply, toolReader(stored)))
+    const texts = allSteps(new ToolChecks().of(style.calls, tools))
     function markedTags({open, close}: {open: string; close: string}) {
       return {open: withMarks(open), close: withMarks(close)}
     }
@@ -154,7 +153,7 @@ for (const {name, file = `test/fixtures/calls/${name}.jinja`, specials = [], mos
       ...(style.thinking === undefined ? {} : {thinking: style.thinking}),
       isThinking: false,
       content: style.content,
-      calls: {format: style.calls.name, texts: reply.texts},
+      calls: style.calls.name,
     }
 
     it('are found by what the template writes', () =>
@@ -183,7 +182,7 @@ for (const {name, file = `test/fixtures/calls/${name}.jinja`, specials = [], mos
       it(`are read from parts of ${size} characters`, () => {
         const before = style.calls.isFirst === true ? '' : 'I look.\n'
         const text = withMarks(before + golden)
-        const parser = new ReplyParser(layout, () => 'id')
+        const parser = new ReplyParser(layout, texts, () => 'id')
         const events: GenerateEvent[] = []
         for (let at = 0; at < text.length; at += size)
           events.push(...parser.push({type: 'text', text: text.slice(at, at + size), tokens: at}))
