@@ -10,11 +10,12 @@ interface Answers {
   /** The text is null if Jinja2 raises an exception. */
   rows: {template: string; variables?: Record<string, unknown>; text: string | null}[]
   conversations: Record<string, unknown>[]
+  /** By the path of the template. */
   families: Record<string, (string | null)[]>
 }
 
-const fixture = (name: string) => readFileSync(projectFile(`test/fixtures/jinja/${name}`), 'utf8')
-const {head, rows, conversations, families} = JSON.parse(fixture('answers.json')) as Answers
+const fixture = (name: string) => readFileSync(projectFile(`test/fixtures/${name}`), 'utf8')
+const {head, rows, conversations, families} = JSON.parse(fixture('jinja/answers.json')) as Answers
 const now = () => new Date(head.now)
 
 function rendered(template: JinjaTemplate, variables: Record<string, unknown>): string | null {
@@ -44,7 +45,7 @@ describe('JinjaTemplate', () => {
 
   for (const [family, texts] of Object.entries(families))
     it(`renders ${texts.length} conversations of ${family} like Jinja2`, () => {
-      const template = new JinjaTemplate(fixture(`templates/${family}.jinja`), {now})
+      const template = new JinjaTemplate(fixture(`${family}.jinja`), {now})
       assert.deepEqual(
         conversations.map((variables) => rendered(template, variables)),
         texts,

@@ -19,10 +19,17 @@ export interface ReplyStyle {
   hasSystem: boolean
 }
 
-/** Tags of thinking that templates have. */
-const thinkingTags: readonly ThinkingTags[] = [
+/** Tags of thinking that templates have: both, or `begin` and the closing one. */
+const thinkingTags: readonly (ThinkingTags & {begin?: string})[] = [
   {open: '<think>', close: '</think>', empty: '<think>\n\n</think>\n\n'},
   {open: '[THINK]', close: '[/THINK]', empty: '[THINK][/THINK]'},
+  // Gemma 4. Source: "Gemma 4 prompt formatting", Google, 2026.
+  {
+    begin: '<|channel>',
+    open: '<|channel>thought',
+    close: '<channel|>',
+    empty: '<|channel>thought\n<channel|>',
+  },
 ]
 
 /** Tags of GPT-OSS, which writes messages in channels. */
@@ -52,7 +59,7 @@ export function readStyle(template: ChatTemplate, source: string): ReplyStyle {
   const hasChannels = source.includes(channels.content)
   const thinking = hasChannels
     ? channels.thinking
-    : thinkingTags.find(({open, close}) => source.includes(open) && source.includes(close))
+    : thinkingTags.find(({open, close, begin = open}) => source.includes(begin) && source.includes(close))
   const question: ChatMessage = {role: 'user', content: 'x'}
   const render = (messages: readonly ChatMessage[], tools?: readonly Tool[]): string => {
     try {

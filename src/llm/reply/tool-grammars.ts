@@ -1,6 +1,7 @@
 import {deserialize, serialize} from 'node:v8'
 import {SvcError} from '../../errors/index.js'
 import {compileInSteps, type Grammar, LruCache, type ReadNested, type Steps} from '../../grammar/index.js'
+import type {StoredTools} from '../prepared-format.js'
 import type {Tool, ToolUse} from '../tools.js'
 import {type ArgumentTexts, type CallFormat, markedFormat} from './call-format.js'
 import {callFormat} from './call-formats.js'
@@ -14,16 +15,6 @@ export const callableTools = ({tools, choice}: ToolUse): readonly Tool[] =>
 function* argumentsGrammar({notation}: CallFormat, tool: Tool): Steps<{grammar: Grammar; texts: readonly string[]}> {
   const {expression, rules, texts = []} = yield* notation.grammar(tool, 'argument')
   return {grammar: {start: 'arguments', rules: new Map([...rules, ['arguments', expression]])}, texts}
-}
-
-/** The tools of a request for the thread that generates, which reads the grammar of a tool when a reply calls it. */
-export interface StoredTools {
-  /** Name of the format of calls. */
-  format: string
-  /** The characters that stand for special tokens in tags, by their names. */
-  specials: Readonly<Record<string, string>>
-  /** The tools, as `v8.serialize` writes them, in memory that threads share. */
-  tools: Uint8Array
 }
 
 export function storeTools(tools: readonly Tool[]): Uint8Array {

@@ -43,6 +43,8 @@ interface Family {
   most?: number
   /** What the model writes for the calls; the first call only, if there can be only one. */
   golden: string
+  /** What the model writes if it thinks "Which city?"; undefined if the template has no thinking. */
+  thinking?: string
 }
 
 const json = '{"city": "L\'Aquila, \\"AQ\\" <b>\\nItaly", "days": 2, "units": null, "hours": [true, false]}'
@@ -53,6 +55,7 @@ const families: readonly Family[] = [
   {
     name: 'hermes',
     file: 'test/fixtures/jinja/templates/qwen3.jinja',
+    thinking: '<think>\nWhich city?\n</think>\n\n',
     golden: `<tool_call>\n{"name": "get_weather", "arguments": ${json}}\n</tool_call>\n<tool_call>\n{"name": "clock", "arguments": {}}\n</tool_call>`,
   },
   {
@@ -64,6 +67,7 @@ const families: readonly Family[] = [
   },
   {
     name: 'glm',
+    thinking: '<think>Which city?</think>\n',
     specials: ['<tool_call>', '</tool_call>', '<arg_key>', '</arg_key>', '<arg_value>', '</arg_value>'],
     golden:
       `<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>${inTags}</arg_value>\n<arg_key>days</arg_key>\n` +
@@ -97,7 +101,8 @@ const families: readonly Family[] = [
   },
   {
     name: 'gemma-4',
-    specials: ['<|tool_call>', '<tool_call|>', '<|"|>'],
+    specials: ['<|tool_call>', '<tool_call|>', '<|"|>', '<|channel>', '<channel|>'],
+    thinking: '<|channel>thought\nWhich city?\n<channel|>',
     golden:
       `<|tool_call>call:get_weather{city:<|"|>${inTags}<|"|>,days:2,hours:[true,false],units:null}<tool_call|>` +
       '<|tool_call>call:clock{}<tool_call|>',
@@ -105,6 +110,7 @@ const families: readonly Family[] = [
   {name: 'llama', most: 1, golden: `{"name": "get_weather", "parameters": ${json}}`},
   {
     name: 'harmony',
+    thinking: '<|channel|>analysis<|message|>Which city?<|end|><|start|>assistant',
     specials: ['<|channel|>', '<|constrain|>', '<|message|>', '<|start|>', '<|end|>'],
     most: 1,
     golden: `<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>${json}`,
@@ -114,7 +120,7 @@ const families: readonly Family[] = [
 const question: ChatMessage = {role: 'user', content: 'How is the weather?'}
 const idOf = (i: number) => `call_abc${i}`
 
-for (const {name, file = `test/fixtures/calls/${name}.jinja`, specials = [], most = 2, golden} of families)
+for (const {name, file = `test/fixtures/calls/${name}.jinja`, specials = [], most = 2, golden, thinking} of families)
   describe(`calls of the family ${name}`, async () => {
     const source = await readFile(projectFile(file), 'utf8')
     const template = new ChatTemplate(source, file, {bos_token: '<s>', eos_token: '</s>'})
@@ -164,6 +170,23 @@ for (const {name, file = `test/fixtures/calls/${name}.jinja`, specials = [], mos
       const rendered = template.render(messages, {}, tools.map(asTemplateTool))
       if (style.calls.rendered === undefined) assert.ok(rendered.includes(golden), rendered)
       assert.ok(rendered.includes('How is the weather?'))
+    })
+
+    it(thinking === undefined ? 'have no thinking before them' : 'may follow what the model thinks', () => {
+      assert.equal(style.thinking === undefined, thinking === undefined)
+      if (thinking === undefined) return
+      const text = withMarks(thinking + golden)
+      const matcher = grammar.matcher()
+      assert.ok(matcher.accept(bytesOfMarked(text)) && matcher.isAccepting())
+      const parser = new ReplyParser(layout, texts, () => 'id')
+      const events = [...text].flatMap((letter, tokens) => parser.push({type: 'text', text: letter, tokens}))
+      const thought = events.flatMap((event) => (event.type === 'thinking' ? [event.text] : []))
+      assert.equal(thought.join(''), 'Which city?')
+      assert.deepEqual(
+        events.flatMap((event) => (event.type === 'call' ? [event.name] : [])),
+        written.map((call) => call.name),
+      )
+      assert.ok(events.every(({type}) => type !== 'text'))
     })
 
     it('match the grammar, and no wrong ones do', () => {
