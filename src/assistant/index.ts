@@ -38,6 +38,7 @@ export type {PathCheck} from './files/check-path.js'
 export type {CheckMode} from './files/check-text.js'
 export type {Fix} from './files/fix.js'
 export {assistantFragment} from './schema.js'
+export type {AssistantTools, UsedTool} from './tool-rounds.js'
 
 export const sendMessage: typeof SendMessage = async (...options) =>
   (await import('./chat/send-message.js')).sendMessage(...options)

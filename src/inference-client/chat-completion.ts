@@ -5,6 +5,7 @@ import type {InferenceClient, InferenceEndpoint} from './endpoint.js'
 import {isLocalServer} from './profile.js'
 import {placeholderModel} from './registry.js'
 import type {Generation} from './streamed-answer.js'
+import {readToolCalls, toolsField, writtenMessage} from './tool-calls.js'
 
 const modelsPath = '/v1/models'
 const completionPath = '/v1/chat/completions'
@@ -47,11 +48,12 @@ export async function completeChat(
   const format = request.format === 'json' || isLocalServer(client.profile) ? request.format : undefined
   const body = {
     model,
-    messages: messages.map(({role, content}) => ({role, content})),
+    messages: messages.map((message) => writtenMessage(message, 'openai')),
     temperature,
     ...(topP === undefined ? {} : {top_p: topP}),
     max_tokens: maxTokens,
     ...(format === undefined ? {} : {response_format: responseFormat(format)}),
+    ...toolsField(request.tools),
     stream: false,
   }
   const {body: answer} = await client.json<unknown>(completionPath, {method: 'POST', body, signal})
@@ -60,14 +62,20 @@ export async function completeChat(
     message?: unknown
     finish_reason?: unknown
   }
-  const {content} = Object(message) as {content?: unknown}
-  if (typeof content !== 'string')
-    throw new SvcError('inference_protocol', {
-      url: client.baseUrl + completionPath,
-      reason: 'its answer has no "choices[0].message.content"',
-    })
+  const {content, tool_calls} = Object(message) as {content?: unknown; tool_calls?: unknown}
+  const calls = readToolCalls(tool_calls)
+  const text = content ?? (calls === undefined || calls.length === 0 ? undefined : '')
+  const invalid = (reason: string) => new SvcError('inference_protocol', {url: client.baseUrl + completionPath, reason})
+  if (calls === undefined) throw invalid('its answer has a malformed "choices[0].message.tool_calls"')
+  if (typeof text !== 'string') throw invalid('its answer has no "choices[0].message.content"')
   const {prompt_tokens: input, completion_tokens: output} = Object(usage) as Record<string, unknown>
-  return {text: content, inputTokens: count(input), outputTokens: count(output), cutOff: finish_reason === 'length'}
+  return {
+    text,
+    ...(calls.length === 0 ? {} : {calls}),
+    inputTokens: count(input),
+    outputTokens: count(output),
+    cutOff: finish_reason === 'length',
+  }
 }
 
 const responseFormat = (format: NonNullable<ChatRequest['format']>) =>

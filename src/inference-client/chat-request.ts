@@ -1,9 +1,28 @@
 /** One message of a conversation. */
 export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant'
+  role: 'system' | 'user' | 'assistant' | 'tool'
   content: string
+  /** Tools that the assistant called. */
+  calls?: readonly ToolCall[] | undefined
+  /** The call whose result the message is. */
+  call?: ToolCall | undefined
   /** What the model thought; sent only to servers of the Ollama API. */
   thinking?: string | undefined
+}
+
+/** A tool that a model may call. */
+export interface ChatTool {
+  name: string
+  description: string
+  /** JSON Schema of its arguments. */
+  parameters: JsonSchema
+}
+
+/** A call of a tool by a model. */
+export interface ToolCall {
+  id?: string | undefined
+  name: string
+  arguments: Readonly<Record<string, unknown>>
 }
 
 /** A request for the next message of a conversation. */
@@ -22,6 +41,8 @@ export interface ChatRequest {
    * servers of the Ollama API ignore it, and to others it is not sent.
    */
   pattern?: string | undefined
+  /** Tools that the model may call instead of an answer. */
+  tools?: readonly ChatTool[] | undefined
   /** Further options, and whether the model thinks; only for servers of the Ollama API. */
   options?: Readonly<Record<string, unknown>> | undefined
   think?: boolean | undefined

@@ -9,11 +9,13 @@ import {
   type Listeners,
   streamedAnswer,
 } from './streamed-answer.js'
+import {readToolCalls, toolsField, writtenMessage} from './tool-calls.js'
 
 const route: AnswerRoute = {
   path: '/api/chat',
   member: 'message.content',
   textOf: ({message}) => (Object(message) as {content?: unknown}).content,
+  callsOf: ({message}) => readToolCalls((Object(message) as {tool_calls?: unknown}).tool_calls),
   thinkingOf: ({message}) => (Object(message) as {thinking?: unknown}).thinking,
 }
 
@@ -34,7 +36,11 @@ export async function chat(
     await onDelta?.(generation.text)
     return generation
   }
-  const {model, messages, temperature, topP, maxTokens, format, pattern, think} = request
+  const {model, temperature, topP, maxTokens, format, pattern, think, tools} = request
+  const messages = request.messages.map((message) => ({
+    ...writtenMessage(message, 'ollama'),
+    ...(message.thinking === undefined ? {} : {thinking: message.thinking}),
+  }))
   const options = {
     ...request.options,
     temperature,
@@ -45,6 +51,7 @@ export async function chat(
     ...(format && {format}),
     ...(pattern && {guided_regex: pattern}),
     ...(think === undefined ? {} : {think}),
+    ...toolsField(tools),
   }
   const body = {model, messages, stream: true, ...required, options}
   return streamedAnswer(client, route, body, {signal, limits, onDelta, onThinking})

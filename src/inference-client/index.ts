@@ -6,7 +6,7 @@ export {addAdapter, listAdapters, removeAdapter, type ServedAdapter} from './ada
 export {type Ask, askEndpoint} from './ask-endpoint.js'
 export {chat} from './chat.js'
 export {completionModel} from './chat-completion.js'
-export {anyJson, type ChatMessage, type ChatRequest} from './chat-request.js'
+export {anyJson, type ChatMessage, type ChatRequest, type ChatTool, type ToolCall} from './chat-request.js'
 export {
   assumedPrice,
   type CostPreference,

@@ -1,10 +1,13 @@
 import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import type {HttpClient} from '../net/index.js'
+import type {ToolCall} from './chat-request.js'
 import {type NdjsonLimits, ndjsonValues} from './ndjson.js'
 
 export interface Generation {
   text: string
+  /** Tools that the model calls; absent if there are none. */
+  calls?: readonly ToolCall[]
   /** As reported by the server; 0 if it does not report them. */
   inputTokens: number
   outputTokens: number
@@ -34,6 +37,8 @@ export interface AnswerRoute {
   textOf(line: Line): unknown
   /** What the model thinks, if the route has it. */
   thinkingOf?(line: Line): unknown
+  /** The calls of tools, if the route has them; undefined if they are malformed. */
+  callsOf?(line: Line): ToolCall[] | undefined
 }
 
 /** Called with each piece of an answer; the next one is read when they have returned. */
@@ -99,17 +104,20 @@ async function readAnswer(
 ): Promise<Generation> {
   const invalid = protocolError(url)
   const texts: string[] = []
+  const calls: ToolCall[] = []
   let length = 0
   for await (const value of values) {
     const chunk = readChunk(value, route, url)
     length += chunk.text.length + chunk.thinking.length
+    calls.push(...chunk.calls)
+    if (chunk.calls.length > 0) length += JSON.stringify(chunk.calls).length
     if (length > maxLength) throw invalid(`its answer is longer than ${maxLength} characters`)
     if (chunk.thinking !== '') await onThinking?.(chunk.thinking)
     if (chunk.text !== '') {
       texts.push(chunk.text)
       await onDelta?.(chunk.text)
     }
-    if (chunk.end !== undefined) return {text: texts.join(''), ...chunk.end}
+    if (chunk.end !== undefined) return {text: texts.join(''), ...(calls.length === 0 ? {} : {calls}), ...chunk.end}
   }
   throw invalid('its answer is incomplete')
 }
@@ -117,10 +125,11 @@ async function readAnswer(
 interface Chunk {
   text: string
   thinking: string
-  end?: Omit<Generation, 'text'>
+  calls: readonly ToolCall[]
+  end?: Omit<Generation, 'text' | 'calls'>
 }
 
-function readChunk(value: unknown, {textOf, thinkingOf, member}: AnswerRoute, url: string): Chunk {
+function readChunk(value: unknown, {textOf, thinkingOf, callsOf, member}: AnswerRoute, url: string): Chunk {
   const invalid = protocolError(url)
   if (!isObject(value)) throw invalid('a line is not a JSON object')
   const line = value as Line
@@ -133,7 +142,9 @@ function readChunk(value: unknown, {textOf, thinkingOf, member}: AnswerRoute, ur
   if (typeof text !== 'string') throw invalid(`"${member}" in a line is not a string`)
   const thoughts = thinkingOf?.(line)
   const thinking = typeof thoughts === 'string' ? thoughts : ''
-  if (!done) return {text, thinking}
+  const calls = callsOf === undefined ? [] : callsOf(line)
+  if (calls === undefined) throw invalid('the "message.tool_calls" of a line are malformed')
+  if (!done) return {text, thinking, calls}
   const count = (name: string): number => {
     const tokens = line[name] ?? 0
     if (Number.isSafeInteger(tokens) && Number(tokens) >= 0) return Number(tokens)
@@ -144,7 +155,7 @@ function readChunk(value: unknown, {textOf, thinkingOf, member}: AnswerRoute, ur
     outputTokens: count('eval_count'),
     cutOff: line.done_reason === 'length',
   }
-  return {text, thinking, end}
+  return {text, thinking, calls, end}
 }
 
 /** The message of an error line, in the formats that servers use. */

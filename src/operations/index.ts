@@ -4,6 +4,7 @@
  * module; the caller of an operation passes the modules in.
  */
 export {type BindingNames, bindingSchema, listedSchema, toInput} from './bindings.js'
+export {isConfirmed} from './confirmation.js'
 export type {
   CallHooks,
   OperationBase,

@@ -38,7 +38,7 @@ export const operations: readonly Operation[] = [
   ...workflowOperations,
   ...messageOperations,
   ...journeyOperations,
-  ...assistantOperations,
+  ...assistantOperations(() => operations),
   ...fileOperations,
   ...speechOperations,
   ...meshOperations,

@@ -1,5 +1,4 @@
-import {clearDecision} from '../contracts/index.js'
-import {type Operation, type OperationContext, operations, performNamed} from '../operations/index.js'
+import {isConfirmed, type Operation, type OperationContext, operations, performNamed} from '../operations/index.js'
 import type {OperationPorts} from './routing/router.js'
 import {type SpokenOperation, spokenName} from './routing/spoken-operation.js'
 
@@ -52,10 +51,6 @@ export function spokenPorts(open: () => Promise<OperationContext>, confirm: Oper
 
 /** Asks the person behind a caller, if the caller can ask. Who asks for a task has confirmed it. */
 export const confirmWith =
-  ({ask}: Pick<OperationContext, 'ask'>): OperationPorts['confirm'] =>
-  async (message, change) => {
-    if (change === 'submit') return true
-    const schema = {type: 'object', properties: {confirm: {type: 'boolean', title: message}}, required: ['confirm']}
-    const answer = await ask?.({message, schema})
-    return clearDecision(answer?.confirm) === true
-  }
+  (context: Pick<OperationContext, 'ask'>): OperationPorts['confirm'] =>
+  async (message, change) =>
+    change === 'submit' || isConfirmed(context, message)

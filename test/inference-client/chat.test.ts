@@ -9,7 +9,7 @@ import {
   resolveEndpoint,
   servedModels,
 } from '../../src/inference-client/index.js'
-import {type Answer, type ChatCall, chatLines, scriptedChat} from '../support/scripted-inference.js'
+import {type Answer, type ChatCall, callLines, chatLines, scriptedChat} from '../support/scripted-inference.js'
 import {startServer} from '../support/server.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
@@ -84,6 +84,18 @@ describe('chat', () => {
     assert.notEqual(text, '')
     assert.ok(inputTokens > 0 && outputTokens > 0)
   })
+
+  it('sends tools, and returns the calls of them', async (test) => {
+    const calls = [
+      {name: 'weather', arguments: {city: 'Oslo'}},
+      {name: 'weather', arguments: {city: 'Rome'}},
+    ]
+    const server = await scriptedChat(test, (response) => response.end(callLines(...calls)))
+    const tool = {name: 'weather', description: 'Returns the weather', parameters: {type: 'object'}}
+    const answer = await chat(clientOf(test, server.baseUrl), {...request, tools: [tool]}, unstopped)
+    assert.deepEqual([answer.text, answer.calls], ['', calls])
+    assert.deepEqual(server.calls[0]?.tools, [{type: 'function', function: tool}])
+  })
 })
 
 describe('chat with a server that violates the protocol', () => {
@@ -99,6 +111,12 @@ describe('chat with a server that violates the protocol', () => {
       /\/api\/chat is not a compatible inference server: "message\.content" in a line is not a string\.$/,
     ],
     ['sends a string for the message', line({message: 'x', done: false}), 'inference_protocol', /"message\.content"/],
+    [
+      'sends calls without arguments',
+      line({message: {content: '', tool_calls: [{function: {name: 'x', arguments: 'no JSON'}}]}, done: false}),
+      'inference_protocol',
+      /the "message\.tool_calls" of a line are malformed/,
+    ],
     [
       'sends a number for the text',
       line({message: {content: 7}, done: false}),

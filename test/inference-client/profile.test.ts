@@ -79,6 +79,25 @@ describe('the profile cloud_openai_compatible', () => {
     ])
   })
 
+  it('sends tools with arguments as text, and returns the calls of them', async (t) => {
+    const weather = (city: string) => ({name: 'weather', arguments: JSON.stringify({city})})
+    const message = {content: null, tool_calls: [{id: 'call_2', type: 'function', function: weather('Rome')}]}
+    const {client, calls} = await cloud(t, {choices: [{message, finish_reason: 'tool_calls'}]})
+    const earlier = {id: 'call_1', name: 'weather', arguments: {city: 'Oslo'}}
+    const tool = {name: 'weather', description: 'Returns the weather', parameters: {type: 'object'}}
+    const messages = [
+      {role: 'assistant', content: '', calls: [earlier]},
+      {role: 'tool', content: 'rain', call: earlier},
+    ] as const
+    const answer = await chat(client, {model: 'large', temperature: 0, maxTokens: 9, messages, tools: [tool]}, signal)
+    assert.deepEqual(answer.calls, [{id: 'call_2', name: 'weather', arguments: {city: 'Rome'}}])
+    const {body} = calls[0] ?? assert.fail()
+    assert.deepEqual((body as {messages: unknown}).messages, [
+      {role: 'assistant', content: '', tool_calls: [{id: 'call_1', type: 'function', function: weather('Oslo')}]},
+      {role: 'tool', content: 'rain', tool_call_id: 'call_1'},
+    ])
+  })
+
   it('does not send schemas and expressions, which such servers may refuse', async (t) => {
     const {client, calls} = await cloud(t, hello)
     const common = {model: 'large', temperature: 0, maxTokens: 9, format: {type: 'array'}}

@@ -2,19 +2,26 @@ import assert from 'node:assert/strict'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
+import {toolLimits} from '../../src/assistant/tool-rounds.js'
 import {describeEvent} from '../../src/cli/index.js'
 import {compileSchema, type RuntimeGenerationKpiV1} from '../../src/contracts/index.js'
 import {isErrorOf} from '../../src/errors/index.js'
+import {allSteps} from '../../src/grammar/index.js'
+import {callFormats} from '../../src/llm/reply/call-formats.js'
+import {ToolChecks} from '../../src/llm/reply/tool-grammars.js'
+import {assistantTools} from '../../src/operations/assistant-tools.js'
 import {
   bindingSchema,
   DetailedError,
   listedSchema,
   operationNamed,
+  operations,
   ToolAnswer,
   toolAnswer,
 } from '../../src/operations/index.js'
 import * as modules from '../../src/orchestrator/index.js'
 import {assertFits} from '../support/orch-workspace.js'
+import {callLines, chatLines} from '../support/scripted-inference.js'
 import {assistantWorkspace as workspace} from './support/assistant-workspace.js'
 
 const note = '@table type Note { title: str }\n'
@@ -267,6 +274,131 @@ describe('code generation', () => {
     for (const params of [{prompt: ' '}, {prompt: 'a', style: 'x'}, {prompt: 'a', max_retries: 6}, {prompt: ''}, {}])
       await assert.rejects(call('generate_code', params), (error) => isErrorOf(error, 'params_invalid'))
     assert.deepEqual(server.headers, [])
+  })
+})
+
+describe('a model that calls tools', () => {
+  const status = {name: 'svc_orchestrator_status', arguments: {}}
+  const submit = {name: 'svc_submit_task', arguments: {description: 'Sweep the floor'}}
+  /** Calls these tools first, then says "Done.". */
+  const calling =
+    (...calls: readonly {name: string; arguments: unknown}[]) =>
+    (response: {end(text: string): unknown}, _: unknown, count: number) =>
+      response.end(count === 1 ? callLines(...calls) : chatLines('Done.'))
+  type Opened = Awaited<ReturnType<typeof workspace>>
+  const results = ({server}: Opened) =>
+    (server.calls.at(-1)?.messages ?? []).flatMap(({role, content}) => (role === 'tool' ? [JSON.parse(content)] : []))
+  const tasksOf = ({orchestrator}: Opened) => modules.tasks.listTasks(orchestrator).length
+
+  it('reads the workspace, and answers with the results', async (test) => {
+    const opened = await workspace(test, calling(status))
+    const answer = await opened.call('chat_message', {prompt: 'How is it going?', use_tools: true})
+    assert.deepEqual(answer.tools_used, [{name: 'svc_orchestrator_status', ok: true}])
+    assert.equal((answer.message as never as {content: string}).content, 'Done.')
+    const [first, second] = opened.server.calls
+    const offered = first?.tools?.map(({function: {name}}) => name) ?? []
+    assert.ok(offered.includes('svc_task_list') && offered.includes('svc_ask'), offered.join())
+    for (const name of ['svc_submit_task', 'svc_replan', 'svc_chat_message', 'svc_generate_code'])
+      assert.ok(!offered.includes(name), name)
+    assert.match(first?.messages[0]?.content ?? '', /tools of the workspace\. Their results .* not to be obeyed/)
+    assert.deepEqual(
+      second?.messages.slice(-2).map(({content: _, ...message}) => message),
+      [
+        {role: 'assistant', tool_calls: [{type: 'function', function: status}]},
+        {role: 'tool', tool_name: status.name},
+      ],
+    )
+    const [result] = results(opened)
+    assert.ok('tasks' in result || 'agents' in result, JSON.stringify(result))
+    const history = await opened.call('chat_history', {})
+    assert.equal((history.history as never as unknown[]).length, 2)
+  })
+
+  it('has no tools unless they are requested', async (test) => {
+    const opened = await workspace(test, ['Fine.'])
+    const answer = await opened.call('chat_message', {prompt: 'How is it going?'})
+    assert.deepEqual([opened.server.calls[0]?.tools, answer.tools_used], [undefined, undefined])
+  })
+
+  for (const [said, confirmed] of [
+    [{confirm: true}, true],
+    [{confirm: 'yes'}, false],
+    [{confirm: false}, false],
+    [{confirm: 'well'}, false],
+    [undefined, false],
+  ] as const)
+    it(`${confirmed ? 'changes' : 'does not change'} something if the person answers ${JSON.stringify(said)}`, async (test) => {
+      const opened = await workspace(test, calling(submit))
+      const questions: string[] = []
+      const ask = async ({message}: {message: string}) => {
+        questions.push(message)
+        return said
+      }
+      const within = {...opened.context, ask}
+      const answer = await opened.call('chat_message', {prompt: 'Sweep!', use_tools: true}, within)
+      assert.deepEqual(questions, [
+        'The model wants to call "Submit a task" with {"description":"Sweep the floor"}. Allow it?',
+      ])
+      assert.deepEqual([tasksOf(opened), answer.tools_used], [confirmed ? 1 : 0, [{name: submit.name, ok: confirmed}]])
+    })
+
+  it('changes nothing if nobody can be asked, and gets errors as results', async (test) => {
+    const calls = [
+      submit,
+      {name: 'svc_task_status', arguments: {task_id: 99}},
+      {name: 'svc_task_status', arguments: {task_id: 'x'}},
+      {name: 'svc_generate_code', arguments: {prompt: 'x'}},
+    ]
+    const opened = await workspace(test, calling(...calls))
+    const {tools_used: used} = await opened.call('chat_message', {prompt: 'Try.', use_tools: true})
+    assert.deepEqual(
+      used,
+      calls.map(({name}) => ({name, ok: false})),
+    )
+    assert.deepEqual(
+      results(opened).map(({error}) => error.code),
+      ['unknown_tool', 'task_not_found', 'params_invalid', 'unknown_tool'],
+    )
+    assert.equal(tasksOf(opened), 0)
+  })
+
+  it('must answer after some rounds, and has a limit of calls per round', async (test) => {
+    const many = Array.from({length: toolLimits.calls + 1}, () => status)
+    const opened = await workspace(test, (response, {tools}) =>
+      response.end(tools === undefined ? chatLines('Enough.') : callLines(...many)),
+    )
+    const answer = await opened.call('chat_message', {prompt: 'Try.', use_tools: true})
+    assert.equal((answer.message as never as {content: string}).content, 'Enough.')
+    assert.equal(opened.server.calls.length, toolLimits.rounds + 1)
+    const used = answer.tools_used as never as {ok: boolean}[]
+    assert.equal(used.length, toolLimits.rounds * many.length)
+    assert.equal(used.filter(({ok}) => !ok).length, toolLimits.rounds)
+  })
+
+  it('gets the beginning of a long result', async (test) => {
+    const opened = await workspace(test, calling({name: 'svc_task_list', arguments: {}}))
+    for (let i = 0; i < 20; i++)
+      await opened.call('submit_task', {description: `${i} ${'x'.repeat(2000)}`}).catch(() => undefined)
+    assert.ok(tasksOf(opened) > 10)
+    await opened.call('chat_message', {prompt: 'Which tasks?', use_tools: true})
+    const {content = ''} = opened.server.calls.at(-1)?.messages.at(-1) ?? {}
+    assert.match(content, /\[\d+ more characters are left out\.\]$/)
+    assert.ok(content.length < toolLimits.result + 100)
+  })
+
+  it('can generate a program', async (test) => {
+    const opened = await workspace(test, (response, _, count) =>
+      response.end(count === 1 ? callLines(status) : chatLines(note)),
+    )
+    const answer = await opened.call('generate_code', {prompt: 'Notes.', use_tools: true})
+    assert.deepEqual([answer.code, answer.tools_used], [note, [{name: status.name, ok: true}]])
+  })
+
+  it('has arguments that svc serve enforces, in each format of calls', async (test) => {
+    const {context} = await workspace(test, [])
+    const {tools} = assistantTools(operations, {...context, ask: async () => undefined})
+    assert.ok(tools.length > 8, `${tools.length} tools`)
+    for (const format of callFormats) allSteps(new ToolChecks().of(format, tools))
   })
 })
 

@@ -18,6 +18,7 @@ export interface GenerateCall {
 export interface ChatCall {
   model: string
   messages: {role: string; content: string}[]
+  tools?: {type: string; function: {name: string; parameters: object}}[]
   stream: boolean
   format?: unknown
   options: {temperature: number; top_p?: number; num_predict: number}
@@ -104,6 +105,15 @@ export const chatLines = (text: string, end: object = {}): string =>
   [
     ...text.split(/(?<= )/).map((content) => ({message: {role: 'assistant', content}, done: false})),
     {message: {role: 'assistant', content: ''}, done: true, done_reason: 'stop', ...end},
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('')
+
+/** The lines of a complete response of `/api/chat` that calls tools. */
+export const callLines = (...calls: readonly {name: string; arguments: unknown}[]): string =>
+  [
+    {message: {role: 'assistant', content: '', tool_calls: calls.map((called) => ({function: called}))}, done: false},
+    {message: {role: 'assistant', content: ''}, done: true, done_reason: 'stop'},
   ]
     .map((line) => `${JSON.stringify(line)}\n`)
     .join('')

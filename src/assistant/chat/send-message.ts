@@ -2,6 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import type {Generation} from '../../inference-client/index.js'
 import {type Model, type Question, withModel} from '../ask-model.js'
 import type {Assistant} from '../assistant.js'
+import {type AssistantTools, type UsedTool, withTools} from '../tool-rounds.js'
 import {readContextFiles} from './context-files.js'
 import {appendExchange, readTurns, type Turn} from './conversations.js'
 import {type Journey, traceOf} from './journey.js'
@@ -18,6 +19,8 @@ export interface MessageAnswer {
   tokens: number
   session_id: string
   journey: Journey
+  /** The tools that the model called; absent if it had none. */
+  tools_used?: UsedTool[]
 }
 
 /** Cancellation and progress of a call. */
@@ -25,6 +28,8 @@ export interface Hooks {
   signal: AbortSignal
   /** Receives each piece of the answer as it arrives; not called for JSON, which is only validated at its end. */
   onDelta?: (text: string) => void
+  /** Tools that the model may call. */
+  tools?: AssistantTools | undefined
 }
 
 /**
@@ -37,7 +42,7 @@ export async function sendMessage(
   assistant: Assistant,
   request: MessageRequest,
   journey: Journey,
-  {signal, onDelta}: Hooks,
+  {signal, onDelta, tools}: Hooks,
 ): Promise<MessageAnswer> {
   const {jsonMode = false, attachmentManifest: attachments} = request
   const {session_id: sessionId, journey_id: journeyId} = journey
@@ -60,7 +65,9 @@ export async function sendMessage(
     sessionId,
     traceId: traceOf(journey),
   } as const
-  return withModel(assistant, work, signal, async (model) => {
+  const used: UsedTool[] = []
+  return withModel(assistant, work, signal, async (plain) => {
+    const model = tools === undefined ? plain : withTools(plain, tools, used)
     const said = await (jsonMode ? askForJson(model, question) : askForText(model, question, onDelta))
     const {text: answer, outputTokens: tokens, cutOff: isCutOff} = said
     signal.throwIfAborted()
@@ -82,6 +89,7 @@ export async function sendMessage(
       tokens,
       session_id: sessionId,
       journey,
+      ...(tools === undefined ? {} : {tools_used: used}),
     }
   })
 }

@@ -4,6 +4,7 @@ import {containedOutput} from '../../files/index.js'
 import type {ChatMessage} from '../../inference-client/index.js'
 import {type Model, withModel} from '../ask-model.js'
 import type {Assistant} from '../assistant.js'
+import {type AssistantTools, type UsedTool, withTools} from '../tool-rounds.js'
 import {answerPatterns} from './answer-pattern.js'
 import type {Attempt, Rejected} from './attempt.js'
 import {type Finding, judge} from './judge.js'
@@ -28,7 +29,7 @@ export interface CodeRequest {
 }
 
 export type CodeOutcome =
-  | {ok: true; code: string; kpi: RuntimeGenerationKpiV1; fileOutcomes?: FileOutcomesV1}
+  | {ok: true; code: string; kpi: RuntimeGenerationKpiV1; fileOutcomes?: FileOutcomesV1; used: readonly UsedTool[]}
   | {
       ok: false
       /** surface_contract, repair_stalled or validation_failed */
@@ -43,6 +44,8 @@ export interface CodeHooks {
   signal: AbortSignal
   /** Called with the number of an attempt, from 1, before it starts. */
   onAttempt?: (attempt: number, most: number) => void
+  /** Tools that the model may call. */
+  tools?: AssistantTools | undefined
 }
 
 /** Token limit and temperature of a program. */
@@ -67,14 +70,17 @@ export async function generateCode(assistant: Assistant, request: CodeRequest, h
     sessionId,
     traceId,
   } as const
-  return withModel(assistant, work, hooks.signal, async (model) => {
+  const used: UsedTool[] = []
+  return withModel(assistant, work, hooks.signal, async (plain) => {
+    const model = hooks.tools === undefined ? plain : withTools(plain, hooks.tools, used)
     const attempts = await attemptAll(model, request, hooks)
     const last = attempts.at(-1) as Attempt
     const kpi = kpiOf(request, attempts)
     if (last.kind !== 'accepted') return failure(model.name, attempts.length, last, kpi)
     hooks.signal.throwIfAborted()
-    if (outputPath === undefined) return {ok: true, code: last.code, kpi}
-    return {ok: true, code: last.code, kpi, fileOutcomes: await writeProgram(assistant.root, outputPath, last.code)}
+    const accepted = {ok: true, code: last.code, kpi, used} as const
+    if (outputPath === undefined) return accepted
+    return {...accepted, fileOutcomes: await writeProgram(assistant.root, outputPath, last.code)}
   })
 }
 

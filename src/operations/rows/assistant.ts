@@ -1,6 +1,7 @@
-import type {MessageAnswer, SurfaceMode, Turn} from '../../assistant/index.js'
+import type {MessageAnswer, SurfaceMode, Turn, UsedTool} from '../../assistant/index.js'
 import type {FileOutcomesV1, RuntimeGenerationKpiV1} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
+import {assistantTools} from '../assistant-tools.js'
 import {openAssistantFor} from '../open-assistant.js'
 import {type Operation, operation} from '../operation.js'
 import {flag, integer, list, number, object, oneOf, text} from '../schema.js'
@@ -32,9 +33,13 @@ interface ChatMessage {
   attachment_manifest?: unknown
   temperature?: number
   top_p?: number
+  use_tools?: boolean
 }
 
 const turn = object({role: text(), content: text()}, {required: ['role', 'content'], open: true})
+
+const useTools = flag('Let the model call tools of the workspace.')
+const toolsUsed = list(object({name: text(), ok: flag()}, {required: ['name', 'ok']}))
 
 /** Members that every call accepts. */
 const commonMembers = ['trace_id', 'correlation_id']
@@ -80,16 +85,18 @@ interface GenerateCode {
   correlation_id?: string
   output_surface_mode?: SurfaceMode
   output_path?: string
+  use_tools?: boolean
 }
 
 interface GeneratedCode {
   code: string
   runtime_generation_kpi: RuntimeGenerationKpiV1
   file_outcomes?: FileOutcomesV1
+  tools_used?: readonly UsedTool[]
 }
 
-/** Chat and code generation. */
-export const assistantOperations: readonly Operation[] = [
+/** Chat and code generation. @param table all operations, of which a model may call some */
+export const assistantOperations = (table: () => readonly Operation[]): readonly Operation[] => [
   operation<ChatMessage, MessageAnswer & {socrates: ChatSocrates}>({
     name: 'chat_message',
     title: 'Send a chat message',
@@ -117,6 +124,7 @@ export const assistantOperations: readonly Operation[] = [
         attachment_manifest: {description: 'Stored but not interpreted.'},
         temperature: number(undefined, {minimum: 0, maximum: 2}),
         top_p: number(undefined, {minimum: 0, maximum: 1}),
+        use_tools: useTools,
       },
       {open: true},
     ),
@@ -129,6 +137,7 @@ export const assistantOperations: readonly Operation[] = [
         session_id: text(),
         journey: object({}, {open: true}),
         socrates,
+        tools_used: toolsUsed,
       },
       {required: ['message', 'model_used', 'session_id', 'journey']},
     ),
@@ -176,7 +185,11 @@ export const assistantOperations: readonly Operation[] = [
           attachmentManifest: input.attachment_manifest,
         },
         journey,
-        {signal, onDelta: (piece) => report({done: ++pieces, message: piece})},
+        {
+          signal,
+          onDelta: (piece) => report({done: ++pieces, message: piece}),
+          tools: input.use_tools === true ? assistantTools(table(), context) : undefined,
+        },
       )
       modules.sessions.recordExchange(modules.sessions.sessionsOf(orchestrator), session_id ?? undefined, {
         question: message,
@@ -234,11 +247,17 @@ export const assistantOperations: readonly Operation[] = [
           minLength: 1,
           maxLength: 4096,
         }),
+        use_tools: useTools,
       },
       {required: ['prompt']},
     ),
     output: object(
-      {code: text(), runtime_generation_kpi: object({}, {open: true}), file_outcomes: object({}, {open: true})},
+      {
+        code: text(),
+        runtime_generation_kpi: object({}, {open: true}),
+        file_outcomes: object({}, {open: true}),
+        tools_used: toolsUsed,
+      },
       {required: ['code', 'runtime_generation_kpi']},
     ),
     bindings: {
@@ -280,12 +299,18 @@ export const assistantOperations: readonly Operation[] = [
           signal,
           onAttempt: (attempt, most) =>
             report({done: attempt - 1, total: most, message: `attempt ${attempt} of at most ${most}`}),
+          tools: input.use_tools === true ? assistantTools(table(), context) : undefined,
         },
       )
       const {kpi: runtime_generation_kpi} = outcome
       if (outcome.ok) {
-        const {code, fileOutcomes: file_outcomes} = outcome
-        return {code, runtime_generation_kpi, ...(file_outcomes === undefined ? {} : {file_outcomes})}
+        const {code, fileOutcomes: file_outcomes, used: tools_used} = outcome
+        return {
+          code,
+          runtime_generation_kpi,
+          ...(file_outcomes === undefined ? {} : {file_outcomes}),
+          ...(input.use_tools === true ? {tools_used} : {}),
+        }
       }
       const {error, findings: diagnostics_snapshot, repair} = outcome
       throw new DetailedError(error, {diagnostics_snapshot, repair, runtime_generation_kpi})

@@ -12,7 +12,7 @@ import {
   type Surface,
 } from '../../../src/operations/index.js'
 import * as modules from '../../../src/orchestrator/index.js'
-import {inTurn, type Models, scriptedChat} from '../../support/scripted-inference.js'
+import {type Answer, type ChatCall, inTurn, type Models, scriptedChat} from '../../support/scripted-inference.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 interface Given {
@@ -24,10 +24,10 @@ interface Given {
 /** A workspace with a model that returns scripted answers, and functions to use it. */
 export async function assistantWorkspace(
   test: TestContext,
-  answers: string[],
+  answers: string[] | Answer<ChatCall>,
   {surface = 'mcp', env = {}, models}: Given = {},
 ) {
-  const server = await scriptedChat(test, inTurn(...answers), models)
+  const server = await scriptedChat(test, typeof answers === 'function' ? answers : inTurn(...answers), models)
   const root = await temporaryFolder(test)
   await writeFiles(root, {'Svc.toml': '[orchestrator.model_prices]\nrun-a = 0.5\nrun-b = 0.001\n'})
   const sources = {
