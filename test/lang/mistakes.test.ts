@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {checkProgram} from '../../src/lang/index.js'
 
-const program = (body: string) => `@table type Task { title: str, done: bool, n: int }
+const program = (body: string) => `type Size { all: int }
+@table type Task { title: str, done: bool, n: int }
 fn f() {
     let sizes: Map[str, int] = { a: 1 }
     let items = [1, 2]
@@ -15,6 +16,13 @@ fn f() {
 const mistakes: readonly (readonly [body: string, code: string, advice: string])[] = [
   // TypeScript
   ['let x = items.‹length›', 'typecheck.unknown_field', 'Call the method: .len(...)'],
+  ['db.Task.insert({ title: "a"\n ‹done›: true, n: 1 })', 'parse.expected_token', 'Write a comma between the entries'],
+  [
+    'let x: Size = ‹db.Task.where({ n: 1 }).aggregate({ all: count(), most: max(n) })›',
+    'typecheck.mismatch',
+    'Size lacks most: declare these fields',
+  ],
+  ['let x: Size = ‹db.Task.aggregate({ all: avg(n) })›', 'typecheck.mismatch', 'Size.all is int, not Option[float].'],
   ['let x = "a".‹toUpperCase›()', 'typecheck.unknown_method', "Did you mean 'to_upper'?"],
   ['let x = items.‹includes›(1)', 'typecheck.unknown_method', "Did you mean 'contains'?"],
   ['let x = items.‹some›(n => n > 1)', 'typecheck.unknown_method', "Did you mean 'any'?"],

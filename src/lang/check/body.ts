@@ -10,7 +10,7 @@ import {checkName} from './identifiers.js'
 import type {FunctionType, Ir, ParamType} from './ir.js'
 import {checkIndex, checkMember} from './members.js'
 import {checkBinary, checkUnary} from './operators.js'
-import {abbreviatedObject, checkList, checkObject, checkTuple} from './records.js'
+import {abbreviatedObject, checkList, checkObject, checkTuple, differingFields} from './records.js'
 import {Scope} from './scope.js'
 import {checkBlock} from './statements.js'
 import type {Symbols} from './symbols.js'
@@ -240,5 +240,5 @@ function hintFor(found: Type, expected: Type): string | undefined {
   if (expected.kind === 'str' && isNumber(found)) return 'Convert the value with str(...).'
   if (expected.kind === 'int' && (found.kind === 'float' || found.kind === 'str'))
     return 'Convert the value with int(...).'
-  return undefined
+  return differingFields(found, expected)
 }

@@ -3,7 +3,7 @@ import type {Entry, Expr, ObjectExpr} from '../syntax/index.js'
 import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
 import type {Ir, Predicate} from './ir.js'
-import {abbreviatedObject} from './records.js'
+import {abbreviatedObject, objectOf} from './records.js'
 import {
   bool,
   type Column,
@@ -69,8 +69,7 @@ function optionalConditions(c: Checker, expr: Expr): ObjectExpr | undefined {
   if (expr.kind !== 'call' || expr.callee.kind !== 'name' || expr.callee.name.text !== 'maybe') return undefined
   if (c.scope.find('maybe') !== undefined || c.declarations.functions.has('maybe')) return undefined
   const [only] = expr.args
-  const value = only && (abbreviatedObject(c, only.value) ?? only.value)
-  return expr.args.length === 1 && value?.kind === 'object' ? value : undefined
+  return only !== undefined && expr.args.length === 1 ? objectOf(c, only.value) : undefined
 }
 
 /** Conditions are known when the program is checked. */
@@ -202,7 +201,8 @@ class WhereChecker {
     }
     if ((text === 'and' || text === 'or') && value.kind === 'list')
       return {kind: text, args: present(value.items, (item) => this.#part(item, top && text === 'and'))}
-    if (text === 'not' && value.kind === 'object') return {kind: 'not', arg: this.object(value)}
+    const excluded = text === 'not' ? objectOf(this.#c, value) : undefined
+    if (excluded !== undefined) return {kind: 'not', arg: this.object(excluded)}
     const isLogic = text === 'and' || text === 'or' || text === 'not'
     if (isLogic && !this.#table.columns.some(({name}) => name === text)) {
       const expected = text === 'not' ? 'an object literal' : 'a list literal of objects'
@@ -227,7 +227,8 @@ class WhereChecker {
   #part(item: Expr, top: boolean): Predicate | undefined {
     const optional = optionalConditions(this.#c, item)
     if (optional !== undefined) return this.optional(optional)
-    if (item.kind === 'object') return this.object(item, top)
+    const object = objectOf(this.#c, item)
+    if (object !== undefined) return this.object(object, top)
     shape(this.#c, item, 'Each item of and/or must be an object of conditions.')
     return undefined
   }

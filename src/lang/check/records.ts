@@ -132,6 +132,11 @@ export function abbreviatedObject(c: Checker, expr: Expr): ObjectExpr | undefine
   }
 }
 
+/** The object that an expression is or abbreviates, otherwise undefined. */
+export function objectOf(c: Checker, expr: Expr): ObjectExpr | undefined {
+  return expr.kind === 'object' ? expr : abbreviatedObject(c, expr)
+}
+
 function checkTypedObject(c: Checker, expr: ObjectExpr, name: Name, expected: Type | undefined): Ir {
   const {records, variants, tables} = c.declarations
   const record = records.get(name.text)
@@ -222,4 +227,36 @@ export function reportUnknownField(c: Checker, name: Name, of: string, fields: r
   const names = fields.map((field) => field.name)
   const details = names.length === 0 ? {} : {hints: [`Fields of ${of}: ${names.join(', ')}`]}
   reportUnknownName(c, 'typecheck.unknown_field', name, `${of} has no field '${name.text}'.`, names, details)
+}
+
+/** How the fields of an object differ from those of a record, also within lists, options and objects. */
+export function differingFields(found: Type, expected: Type): string | undefined {
+  if (isHolder(found) && isHolder(expected)) return differingFields(found.of, expected.of)
+  if (found.kind !== 'object') return undefined
+  if (expected.kind === 'object')
+    return firstOf(expected.fields, ([name, type]) => differingFields(found.fields.get(name) ?? unknown, type))
+  if (expected.kind !== 'record') return undefined
+  const {name, fields} = expected.record
+  const names = new Set(fields.map((field) => field.name))
+  const added = [...found.fields.keys()].filter((field) => !names.has(field))
+  if (added.length > 0)
+    return `${name} lacks ${added.join(', ')}: declare these fields, or choose others with select(...).`
+  const absent = fields.filter((field) => field.type.kind !== 'option' && !found.fields.has(field.name))
+  if (absent.length > 0) return `The value lacks ${absent.map((field) => field.name).join(', ')}.`
+  return firstOf(fields, (field) => {
+    const own = found.fields.get(field.name)
+    if (own === undefined || fits(own, field.type, 'slot')) return undefined
+    return `${name}.${field.name} is ${show(field.type)}, not ${show(own)}.`
+  })
+}
+
+const isHolder = (type: Type): type is Type & {kind: 'list' | 'set' | 'option' | 'map'} =>
+  type.kind === 'list' || type.kind === 'set' || type.kind === 'option' || type.kind === 'map'
+
+function firstOf<I, R>(items: Iterable<I>, read: (item: I) => R | undefined): R | undefined {
+  for (const item of items) {
+    const result = read(item)
+    if (result !== undefined) return result
+  }
+  return undefined
 }

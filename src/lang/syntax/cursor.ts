@@ -291,9 +291,16 @@ export class Cursor {
       const item = read(this)
       if (item === undefined) break
       items = appended(items, item)
-      if (!this.take(T.comma)) break
+      if (!this.take(T.comma) && !(close === T.braceClose && this.#lacksComma())) break
     }
     return items
+  }
+
+  /** Reports a comma that is missing before the next entry of an object. */
+  #lacksComma(): boolean {
+    if (!(isWord(this.kind) || this.kind === T.string) || this.peek(1) !== T.colon) return false
+    this.expected("','", {hints: ['Write a comma between the entries of an object.']})
+    return true
   }
 
   /** Like `items`, including the closing bracket. */
