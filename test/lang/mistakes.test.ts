@@ -40,6 +40,8 @@ const mistakes: readonly (readonly [body: string, code: string, advice: string])
   ['let x = items.‹sorted›()', 'typecheck.unknown_method', "Did you mean 'sort'?"],
   ['for (k, v) in sizes.‹items›() {}', 'typecheck.unknown_method', "Did you mean 'entries'?"],
   // SQL and Prisma
+  ['let x = db.Task.where({ n: 1 }).‹filter›({ done: true }).count()', 'typecheck.modifier', 'into one where({..})'],
+  ['let x = db.Task.filter({ n: 1 }).limit(1).‹where›({ done: true })', 'typecheck.modifier', 'into one where({..})'],
   ['let x = db.Task.‹findMany›()', 'typecheck.unknown_method', "Did you mean 'where'?"],
   ['let x = db.Task.‹findUnique›(1)', 'typecheck.unknown_method', "Did you mean 'get'?"],
   ['db.Task.‹create›({})', 'typecheck.unknown_method', "Did you mean 'insert'?"],

@@ -4,7 +4,7 @@ import type {Checker} from './checker.js'
 import {checkAggregates, checkDistinct, checkGroupBy, checkHaving, checkTotal, columnNamed} from './grouping.js'
 import {checkInclude} from './include.js'
 import type {Chain, ChainOp} from './ir.js'
-import {abbreviatedObject} from './records.js'
+import {abbreviatedObject, objectOf} from './records.js'
 import {readChanges} from './stored-record.js'
 import {type Column, int, isUnknown, option, str} from './types.js'
 
@@ -26,6 +26,8 @@ export const modifiers: Readonly<Record<string, Modifier>> = {
   group_by: checkGroupBy,
   aggregate: checkAggregates,
   having: checkHaving,
+  filter: secondCondition,
+  where: secondCondition,
   distinct: checkDistinct,
   include: checkInclude,
   page,
@@ -54,7 +56,7 @@ export const modifiers: Readonly<Record<string, Modifier>> = {
 
 /** Modifiers that can also follow the table itself, and then apply to all its rows. */
 export const startsRows: ReadonlySet<string> = new Set([
-  ...['order_by', 'limit', 'offset', 'select', 'exists', 'include', 'page'],
+  ...['order_by', 'limit', 'offset', 'select', 'exists', 'include', 'page', 'sync', 'using', 'live', 'scope'],
   ...['sum', 'avg', 'min', 'max', 'group_by', 'aggregate', 'distinct'],
 ])
 
@@ -67,6 +69,7 @@ const alsoMethods: ReadonlySet<string> = new Set(['sum', 'avg', 'min', 'max', 'd
 
 /** Whether a link belongs to the operation, and is not a method of its result. */
 export function isModifier(c: Checker, {name, args}: Link): boolean {
+  if (name.text === 'filter') return args?.[0] !== undefined && objectOf(c, args[0].value) !== undefined
   if (!alsoMethods.has(name.text)) return Object.hasOwn(modifiers, name.text)
   const first = args?.[0]?.value
   if (first?.kind === 'str') return true
@@ -126,6 +129,14 @@ function groupFault({op, grouping}: Chain, text: string): string {
   return grouping === undefined
     ? `.${text}() cannot follow group_by(); add .aggregate({..}) first.`
     : `.${text}() cannot be combined with groups.`
+}
+
+function secondCondition({c, head}: ChainContext, name: Name): void {
+  c.report(
+    'typecheck.modifier',
+    name,
+    `.${name.text}() cannot follow ${head.text}(); put all conditions into one where({..}).`,
+  )
 }
 
 function orderBy(context: ChainContext, name: Name, args: readonly Arg[]): void {
