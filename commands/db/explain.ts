@@ -8,7 +8,7 @@ export default class DbExplain extends DbCommand<typeof DbExplain> {
   static override summary = 'Show the SQL statements that a program runs.'
   static override description = 'By default, shows only the query endpoints.'
   static override examples = [
-    '<%= config.bin %> <%= command.id %> examples/library.svc --query by_tag',
+    '<%= config.bin %> <%= command.id %> examples/apps/library.svc --query by_tag',
     '<%= config.bin %> <%= command.id %> --all --jsonl | jq .plan.sql',
   ]
   static override args = {file: programArg}

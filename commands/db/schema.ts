@@ -5,7 +5,7 @@ export default class DbSchema extends DbCommand<typeof DbSchema> {
   static override summary = 'Show the tables, indexes and endpoints of a program.'
   static override description = 'The --json output is compact, for use in prompts for code generation.'
   static override examples = [
-    '<%= config.bin %> <%= command.id %> examples/library.svc',
+    '<%= config.bin %> <%= command.id %> examples/apps/library.svc',
     '<%= config.bin %> <%= command.id %> --json',
   ]
   static override args = {file: programArg}

@@ -8,7 +8,7 @@ export default class DbSeed extends DbCommand<typeof DbSeed> {
   static override description =
     `The file contains {"Table": [record, …], …}. Records are validated like inserts by the program. All records are written,
 or none if a record is invalid.`
-  static override examples = ['<%= config.bin %> <%= command.id %> seed.json examples/library.svc']
+  static override examples = ['<%= config.bin %> <%= command.id %> seed.json examples/apps/library.svc']
   static override args = {
     records: Args.string({description: 'JSON file; - reads standard input.', required: true}),
     file: programArg,

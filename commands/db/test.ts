@@ -9,7 +9,7 @@ export default class DbTest extends DbCommand<typeof DbTest> {
   static override summary = 'Run the @test functions of a program.'
   static override description = 'Runs each test with an empty in-memory database. Exits with status 1 if a test fails.'
   static override examples = [
-    '<%= config.bin %> <%= command.id %> examples/library.svc',
+    '<%= config.bin %> <%= command.id %> examples/apps/library.svc',
     '<%= config.bin %> <%= command.id %> --filter loan --json',
   ]
   static override args = {file: programArg}

@@ -1,3 +1,3 @@
 import {isLong, testShellBlocks} from './shell-blocks.js'
 
-testShellBlocks(['README.md', 'library.README.md'], isLong, 6)
+testShellBlocks(['README.md', 'apps/library.README.md'], isLong, 6)

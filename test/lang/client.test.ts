@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
-import {mkdir, readFile, writeFile} from 'node:fs/promises'
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises'
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {basename, join} from 'node:path'
@@ -61,7 +61,9 @@ describe('generated TypeScript', () => {
   before(async () => {
     const spoken = join(folder, 'spoken.svc')
     await writeFile(spoken, 'fn said(path: str) to Result[str] { return Speech.transcribe(path) }\n')
-    const programs = [projectFile('examples/todo.svc'), projectFile('examples/library.svc'), spoken]
+    const apps = projectFile('examples/apps')
+    const files = (await readdir(apps)).filter((name) => name.endsWith('.svc'))
+    const programs = [projectFile('examples/todo.svc'), ...files.map((name) => join(apps, name)), spoken]
     for (const program of programs) {
       const {exitCode} = await svcInTurn(['db', 'build', program, '-o', join(folder, 'api', basename(program, '.svc'))])
       assert.equal(exitCode, 0)
@@ -99,7 +101,7 @@ describe('generated TypeScript', () => {
 
   /** The server of an example, and its client. */
   async function serveExample(t: TestContext, name: string): Promise<Client> {
-    const client = await load(name, 'client.js')
+    const client = await load(basename(name), 'client.js')
     const source = await readFile(projectFile(`examples/${name}.svc`), 'utf8')
     const server = await serveDb(t, await temporaryFolder(t), source)
     client.configureSvcApiBase?.(server.baseUrl)
@@ -127,7 +129,7 @@ describe('generated TypeScript', () => {
     })
 
     it('type-checks and calls the running library', async (t) => {
-      const client = await serveExample(t, 'library')
+      const client = await serveExample(t, 'apps/library')
       const place = {room: 'A', shelf: 1}
       assert.equal(
         await client.add?.({title: 'Dune', author: 'Herbert', about: 'sand & spice', place, tags: ['novel']}),

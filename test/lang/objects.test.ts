@@ -127,6 +127,22 @@ fn f() to List[Json] {
   })
 })
 
+describe('the formatter', () => {
+  it('indents the conditions of and like other entries', () => {
+    const source = `@table type Task { n: int }
+fn f() to List[Task] {
+    db.Task
+        .where({
+            and: [{ n: 1 }],
+            or: [{ n: 2 }],
+        })
+        .limit(1)
+}
+`
+    assert.equal(formatSource(source), source)
+  })
+})
+
 describe('for', () => {
   it('destructures the items of a list and the values of a map', () => {
     const source = `fn f() to List[str] {

@@ -162,9 +162,11 @@ export function checkLambda(c: Checker, expr: LambdaExpr, expected: Type | undef
 }
 
 export function checkTry(c: Checker, {operand: inner, mark}: Expr & {kind: 'try'}): Ir {
-  const operand = handled(c.infer(inner))
-  const {type} = operand
+  const inferred = c.infer(inner)
   const {result: around, open} = c.frame
+  const isRowOrNone = inferred.type.kind === 'outcome' && inferred.type.of.kind === 'option'
+  const operand = isRowOrNone && around.kind === 'option' ? plain(inferred) : handled(inferred)
+  const {type} = operand
   if (isUnknown(type)) return {kind: 'try', operand, of: 'result', type: unknown}
   if (type.kind !== 'result' && type.kind !== 'option') {
     c.report('typecheck.try_operand', inner, `'?' applies to Result or Option, found ${show(type)}.`)

@@ -84,7 +84,7 @@ const writeShown = (ir: Ir, w: Writing): string => (ir.type.kind === 'str' ? w.v
 function writeObject(entries: readonly (readonly [string, Ir])[], w: Writing, tag?: string): string {
   const fields = entries.map(([name, value]) => {
     const text = w.value(value)
-    const present = value.type.kind !== 'option' ? text : text === 'null' ? 'undefined' : `${text} ?? undefined`
+    const present = value.type.kind !== 'option' ? text : text === 'null' ? 'undefined' : `$given(${text})`
     return `${JSON.stringify(name)}: ${present}`
   })
   return `{ ${[...(tag === undefined ? [] : [tag]), ...fields].join(', ')} }`

@@ -85,6 +85,18 @@ function $mapped<A, B>(value: A | null, call: (value: A) => B): B | null {
   return value === null ? null : call(value);
 }
 
+function $or<A>(value: A | null, other: A): A {
+  return value ?? other;
+}
+
+function $orElse<A>(value: A | null, call: () => A | null): A | null {
+  return value ?? call();
+}
+
+function $given<A>(value: A | null): A | undefined {
+  return value ?? undefined;
+}
+
 function $zip<A, B>(a: readonly A[], b: readonly B[]): [A, B][] {
   return a.slice(0, b.length).map((item, i) => [item, b[i] as B]);
 }

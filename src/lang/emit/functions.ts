@@ -36,7 +36,7 @@ export function functionsFile(program: Program): string {
     prelude,
     ...bodies,
     ...notes,
-    '/** Exported as one object, so that a page need not import unused names. */\nexport const runtime = { ok, error, int, divide, quotient, remainder, show, equal, element, $total, $sum, $avg, $order, $orderTexts, $least, $sorted, $distinct, $mapped, $zip, unwrap, number, transcribe };\n',
+    '/** Exported as one object, so that a page need not import unused names. */\nexport const runtime = { ok, error, int, divide, quotient, remainder, show, equal, element, $total, $sum, $avg, $order, $orderTexts, $least, $sorted, $distinct, $mapped, $or, $orElse, $given, $zip, unwrap, number, transcribe };\n',
   ].join('\n')
 }
 

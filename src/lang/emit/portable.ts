@@ -63,9 +63,9 @@ export const portableMethods: Readonly<Record<string, (self: string, args: reado
   'option.is_some': (self) => `(${self} !== null)`,
   'option.is_none': (self) => `(${self} === null)`,
   'option.unwrap': (self) => `unwrap(${self})`,
-  'option.unwrap_or': (self, [fallback]) => `(${self} ?? ${fallback})`,
+  'option.unwrap_or': (self, [fallback]) => `$or(${self}, ${fallback})`,
   'option.map': (self, [call]) => `$mapped(${self}, ${call})`,
-  'option.or_else': (self, [other]) => `(${self} ?? ${other}())`,
+  'option.or_else': (self, [other]) => `$orElse(${self}, ${other})`,
   'result.is_ok': (self) => `(${self}._tag === "Ok")`,
   'result.is_err': (self) => `(${self}._tag === "Error")`,
 }

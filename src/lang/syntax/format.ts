@@ -92,6 +92,8 @@ class Formatter {
   #continues(piece: Piece, last: Piece | undefined, around: number | undefined): boolean {
     if (around === T.parenOpen || around === T.bracketOpen) return false
     const kind = this.#kind(piece)
+    // The keys `and` and `or` of conditions are no operators.
+    if (piece.at !== undefined && this.#tokens.kinds[piece.at + 1] === T.colon) return false
     if (kind === T.dot || kind === T.pipeForward || kind === T.and || kind === T.or || kind === T.bar) return true
     const before = this.#kind(last)
     return before === T.assign || before === T.and || before === T.or || (before >= T.plus && before <= T.percent)
