@@ -301,20 +301,18 @@ export async function bundle(compiled) {
 const pages = ['app-server/page', 'dashboard/page', 'mesh/dashboard/page', 'speech-server/page']
 
 /**
- * Writes the document and the style of each page next to the compiled modules, after the common parts, and bundles its
+ * Writes the document and the style of each page, with the common parts, next to the compiled modules, and bundles its
  * script, which may import modules in TypeScript, into one file.
  */
 export async function bundlePages(source, compiled) {
   for (const page of pages) {
     const [from, to] = [join(source, page), join(compiled, 'src', page)]
     mkdirSync(to, {recursive: true})
-    for (const [common, name] of [
-      ['head.html', 'index.html'],
-      ['base.css', 'style.css'],
-    ]) {
-      const parts = [join(source, 'pages/parts', common), join(from, name)]
-      writeFileSync(join(to, name), parts.map((file) => readFileSync(file, 'utf8')).join(''))
-    }
+    const parts = join(source, 'pages/parts')
+    const text = (folder, name) => readFileSync(join(folder, name), 'utf8')
+    const head = `<head>\n${text(parts, 'head.html')}`
+    writeFileSync(join(to, 'index.html'), text(from, 'index.html').replace('<head>\n', head))
+    writeFileSync(join(to, 'style.css'), text(parts, 'base.css') + text(from, 'style.css'))
     const build = await rolldown({
       input: join(from, 'script', 'start.js'),
       resolve: {extensionAlias: {'.js': ['.ts', '.js']}},
