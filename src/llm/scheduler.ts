@@ -1,6 +1,6 @@
 import {counted, SvcError} from '../errors/index.js'
 import {stepsInTurns} from '../grammar/index.js'
-import {onAbort} from '../process/index.js'
+import {onAbort, pause} from '../process/index.js'
 import type {AdapterLease} from './adapters/resident-adapters.js'
 import type {EngineCounters} from './counters.js'
 import type {Decoder, Prediction} from './decoder.js'
@@ -180,8 +180,7 @@ export class Scheduler {
     await new Promise((resolve) => setImmediate(resolve))
     const loading = this.#waiting.items.flatMap(({adapter}) => (adapter?.isLoading ? [adapter.ready] : []))
     if (loading.length === 0) return
-    const pause = new Promise((resolve) => setTimeout(resolve, loadingShare * this.#stepMs))
-    await Promise.race([...loading, pause]).catch(() => undefined)
+    await Promise.race([...loading, pause(loadingShare * this.#stepMs)]).catch(() => undefined)
   }
 
   #dropAborted(): void {

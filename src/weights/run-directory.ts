@@ -307,10 +307,11 @@ async function locate(model: string, around: Surroundings): Promise<string> {
   const folder = await snapshotPlace(id, revision, around.cacheFolder)
   const snapshot = folder === undefined || file === undefined ? folder : join(folder, file)
   if (snapshot !== undefined && ((await isFolder(snapshot)) || isGgufFile(snapshot))) return snapshot
+  const suggestion = await similarOllamaModel(model, around.ollama)
   throw new SvcError('model_not_found', {
     model,
     tried: [path, snapshot].filter((place) => place !== undefined),
-    suggestion: await similarOllamaModel(model, around.ollama),
+    ...(suggestion === undefined ? {} : {suggestion}),
   })
 }
 

@@ -226,7 +226,7 @@ describe('svc orch submit', {concurrency: 3}, () => {
     const {processor, exec} = await task(1)
     assert.deepEqual([processor, exec], ['exec', {template: 'say', params: {word: 'a=b c'}}])
     await fails(['orch', 'submit', 'x', '--param', 'word=a'], 2, 'usage')
-    await fails(['orch', 'submit', 'x', '--exec', 'say', '--param', 'word'], 2, 'usage')
+    await fails(['orch', 'submit', 'x', '--exec', 'say', '--param', 'word'], 2, 'flag_value')
     await fails(['orch', 'submit', 'x', '--processor', 'ai', '--exec', 'say'], 2, 'task_invalid')
     await fails(['orch', 'submit', 'x', '--processor', 'magic'], 2, 'usage')
   })

@@ -42,7 +42,7 @@ src/plans/model/plan-model src/process/timer src/prove/campaign src/prove/client
 src/prove/nemesis src/prove/proxy/fault-proxy src/prove/server/program src/delegation/claimer/worker-inbox
 src/scheduler/loop/daemon src/delegation/nodes/node-poller src/delegation/worker/hold-claim
 src/delegation/worker/mesh src/delegation/worker/worker src/serve/server src/speech-server/server
-src/speech-server/sessions/session src/voice/polish/polish src/speech/service/speech-service
+src/speech-server/sessions/session src/voice/polish/polish src/speech/service/shared-model src/speech/service/speech-service
 src/speech/session/live-session src/speech/session/remote-session src/speech/session/session src/tasks/daemon/lease
 src/speech/session/time-limited src/weights/hub/hub-request`.split(/\s+/),
 )

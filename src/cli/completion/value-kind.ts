@@ -75,6 +75,8 @@ const ofCommands: Readonly<Record<string, ValueKind>> = {
   'orch submit model': 'text',
   'orch claim agent': 'agent',
   'orch questions answer id': 'question',
+  'orch questions after-id': 'question',
+  'orch plan list before-session-id': 'plan',
   'orch session compact id': 'session',
   'orch session reset id': 'session',
   'orch session show id': 'session',

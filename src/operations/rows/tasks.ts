@@ -297,7 +297,7 @@ export const taskOperations: readonly Operation[] = [
     output: object({tasks: list(task)}, {required: ['tasks']}),
     bindings: {
       rpc: {method: 'orch.list_tasks'},
-      tool: {name: 'svc_task_list', tier: 'core', lane: 'workflow'},
+      tool: {name: 'svc_task_list', tier: 'core', lane: 'workflow', unlisted: ['depends_on']},
       cli: {command: 'orch tasks', own: true},
     },
     run({status: statuses, agent_id, session_id, depends_on, limit, before_id}, {modules, orchestrator}) {

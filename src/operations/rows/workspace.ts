@@ -113,7 +113,13 @@ export const workspaceOperations: readonly Operation[] = [
     ),
     bindings: {
       rpc: {method: 'orch.status'},
-      tool: {name: 'svc_orchestrator_status', tier: 'core', lane: 'workflow', present: presentStatus},
+      tool: {
+        name: 'svc_orchestrator_status',
+        tier: 'core',
+        lane: 'workflow',
+        unlisted: ['mesh'],
+        present: presentStatus,
+      },
       cli: {command: 'orch status', own: true},
     },
     run: statusOf,
