@@ -40,7 +40,7 @@ export async function findWorkspaceModels(root: string, cwd: string): Promise<st
   const files = (await Promise.all(places.map(ggufFiles))).flat()
   const folders = (await Promise.all(places.map(subfolders))).flat()
   const local = files.map((file) => asPath(relative(cwd, file)))
-  for (const folder of folders) if (await isUsable(folder)) local.push(asPath(relative(cwd, folder)))
+  for (const folder of await usable(folders)) local.push(asPath(relative(cwd, folder)))
   return local.sort()
 }
 
@@ -83,8 +83,8 @@ const modelsOf = (source: string, stores: ModelStores): Promise<NamedModel[]> =>
 
 async function findIn(folder: string): Promise<NamedModel[]> {
   const models = (await ggufFiles(folder)).map((path) => ({name: ggufModelName(path), path, isDownloaded: false}))
-  for (const path of await subfolders(folder))
-    if (await isUsable(path)) models.push({name: basename(path), path, isDownloaded: false})
+  for (const path of await usable(await subfolders(folder)))
+    models.push({name: basename(path), path, isDownloaded: false})
   return models.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
@@ -107,6 +107,12 @@ const subfolders = async (folder: string): Promise<string[]> =>
     .map(({name}) => join(folder, name))
 
 const isRun = (folder: string): Promise<boolean> => hasAdapter(folder).catch(() => false)
+
+/** Those of the folders that have a model. They are read at the same time, because most of that is waiting. */
+async function usable(folders: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(folders.map(isUsable))
+  return folders.filter((_, i) => found[i])
+}
 
 const isUsable = async (folder: string): Promise<boolean> =>
   (await isRun(folder)) || (await isVariant(folder)) || isModel(folder)
