@@ -50,7 +50,7 @@ const refused: readonly [method: string, path: string, body: unknown, status: nu
   ['POST', '/api/embed', {input: 'x'}, 400],
   ['POST', '/v1/chat/completions', {model: 'tiny', messages: []}, 400],
   ['POST', '/v1/chat/completions', {model: 'tiny', messages: [{role: 'user', content: 'x'}], n: 0}, 400],
-  ['POST', '/v1/completions', {model: 'tiny', prompt: 'x', max_tokens: -1}, 400],
+  ['POST', '/v1/completions', {model: 'tiny', prompt: 'x', max_tokens: -2}, 400],
   ['POST', '/v1/completions', {model: 'tiny', prompt: 'too long '.repeat(1000)}, 400],
 ]
 
