@@ -7,7 +7,7 @@ import {groupType} from './grouping.js'
 import type {Chain, ChainOp, Ir} from './ir.js'
 import {applyModifier, isModifier, startsRows} from './modifiers.js'
 import {checkFilter, checkWhere} from './predicate.js'
-import {abbreviatedObject, fieldsOf} from './records.js'
+import {fieldsOf} from './records.js'
 import {insertedRecord, readChanges} from './stored-record.js'
 import {bool, fits, int, list, option, outcome, pageOf, show, type Table, type Type} from './types.js'
 import {reportUnknown, reportUnknownName} from './unknown-name.js'
@@ -237,10 +237,9 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
   if (!hasChainArgs(context, head, args, taken.takes, taken.least)) return
   const first = args[0] as Arg
   const second = args[1] as Arg
-  const object = (expr: Expr) => abbreviatedObject(c, expr) ?? expr
   switch (name) {
     case 'insert':
-      chain.record = insertedRecord(context, object(first.value))
+      chain.record = insertedRecord(context, first.value)
       break
     case 'get':
     case 'find':
@@ -249,18 +248,18 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
       break
     case 'update':
       chain.id = rowId(context, first.value)
-      chain.changes = readChanges(context, object(second.value))
+      chain.changes = readChanges(context, second.value)
       break
     case 'upsert':
       readUpsert(
         context,
-        args.map(({value}) => object(value)),
+        args.map(({value}) => value),
       )
       break
     case 'filter':
     case 'where': {
       const check = name === 'filter' ? checkFilter : checkWhere
-      chain.predicate = check(c, table, object(first.value))
+      chain.predicate = check(c, table, first.value)
       // `filter({})` reads all rows and is planned as `all()`.
       if (isEmptyObject(first.value)) chain.op = 'all'
       break

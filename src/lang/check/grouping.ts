@@ -4,7 +4,7 @@ import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
 import type {Aggregate, AggregateFunction, Grouping} from './ir.js'
 import {checkConditions} from './predicate.js'
-import {abbreviatedObject} from './records.js'
+import {objectOf} from './records.js'
 import {type Column, dec, float, int, option, show, storageOf, type Table, type Type, unknown} from './types.js'
 import {reportRepeatedKeys} from './unknown-name.js'
 
@@ -90,8 +90,8 @@ export function checkAggregates(context: ChainContext, name: Name, args: readonl
   const {c, chain, table} = context
   if (!hasChainArgs(context, name, args, 1)) return
   const {value} = args[0] as Arg
-  const object = abbreviatedObject(c, value) ?? value
-  if (object.kind !== 'object' || object.base !== undefined || object.entries.length === 0) {
+  const object = objectOf(c, value)
+  if (object === undefined || object.base !== undefined || object.entries.length === 0) {
     c.report('typecheck.group_shape', value, 'aggregate() needs an object of totals, such as { count: count() }.')
     return
   }
@@ -166,6 +166,5 @@ export function checkHaving(context: ChainContext, name: Name, args: readonly Ar
   const {c, chain} = context
   if (!hasChainArgs(context, name, args, 1)) return
   const {value} = args[0] as Arg
-  if (chain.grouping !== undefined)
-    chain.grouping.having = checkConditions(c, chain.grouping.output, abbreviatedObject(c, value) ?? value, 'having')
+  if (chain.grouping !== undefined) chain.grouping.having = checkConditions(c, chain.grouping.output, value, 'having')
 }

@@ -3,7 +3,7 @@ import {type ChainContext, hasChainArgs} from './chain-context.js'
 import {columnOf} from './column.js'
 import {columnNamed} from './grouping.js'
 import type {Included} from './ir.js'
-import {abbreviatedObject} from './records.js'
+import {objectOf} from './records.js'
 import {type Column, show, type Table} from './types.js'
 import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
 
@@ -15,8 +15,8 @@ export function checkInclude(context: ChainContext, name: Name, args: readonly A
   const {c, chain} = context
   if (!hasChainArgs(context, name, args, 1)) return
   const {value} = args[0] as Arg
-  const object = abbreviatedObject(c, value) ?? value
-  if (object.kind !== 'object' || object.base !== undefined || object.entries.length === 0) {
+  const object = objectOf(c, value)
+  if (object === undefined || object.base !== undefined || object.entries.length === 0) {
     c.report('typecheck.include_shape', value, 'include() needs an object, such as { lines: Line.order }.')
     return
   }

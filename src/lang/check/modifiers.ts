@@ -4,7 +4,7 @@ import type {Checker} from './checker.js'
 import {checkAggregates, checkDistinct, checkGroupBy, checkHaving, checkTotal, columnNamed} from './grouping.js'
 import {checkInclude} from './include.js'
 import type {Chain, ChainOp} from './ir.js'
-import {abbreviatedObject, objectOf} from './records.js'
+import {objectOf} from './records.js'
 import {readChanges} from './stored-record.js'
 import {type Column, int, isUnknown, option, str} from './types.js'
 
@@ -38,7 +38,7 @@ export const modifiers: Readonly<Record<string, Modifier>> = {
     if (!hasChainArgs(context, name, args, 1)) return
     const {value} = args[0] as Arg
     context.chain.op = 'update_where'
-    context.chain.changes = readChanges(context, abbreviatedObject(context.c, value) ?? value)
+    context.chain.changes = readChanges(context, value)
   },
   delete: (context, name, args) => {
     if (hasChainArgs(context, name, args, 0)) context.chain.op = 'delete_where'

@@ -31,11 +31,12 @@ type Operator = (typeof operators)[number]
 
 /** `filter({column: value, …})`: equality, joined by AND. */
 export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | undefined {
-  if (expr.kind !== 'object') return shape(c, expr, 'filter() needs an object of column: value pairs.')
-  refuseBase(c, expr)
-  warnEmpty(c, expr, 'filter')
-  reportRepeatedKeys(c, expr)
-  const args = present(expr.entries, ({key, value}): Predicate | undefined => {
+  const object = objectOf(c, expr)
+  if (object === undefined) return shape(c, expr, 'filter() needs an object of column: value pairs.')
+  refuseBase(c, object)
+  warnEmpty(c, object, 'filter')
+  reportRepeatedKeys(c, object)
+  const args = present(object.entries, ({key, value}): Predicate | undefined => {
     const column = columnOf(c, table, key, key.text)
     if (value.kind === 'object') {
       shape(c, value, 'filter({..}) takes column: value pairs; use where({..}) for operators.')
@@ -59,9 +60,10 @@ export function checkConditions(c: Checker, table: Table, expr: Expr, called: st
   const checker = new WhereChecker(c, table)
   const optional = optionalConditions(c, expr)
   if (optional !== undefined) return checker.optional(optional)
-  if (expr.kind !== 'object') return shape(c, expr, `${called}() needs an object of conditions.`)
-  warnEmpty(c, expr, called)
-  return checker.object(expr, true)
+  const object = objectOf(c, expr)
+  if (object === undefined) return shape(c, expr, `${called}() needs an object of conditions.`)
+  warnEmpty(c, object, called)
+  return checker.object(object, true)
 }
 
 /** The object of `maybe({…})`, in which conditions whose value is None do not count. */

@@ -4,15 +4,16 @@ import type {ChainContext} from './chain-context.js'
 import {columnOf} from './column.js'
 import type {Chain, ColumnChange, Ir} from './ir.js'
 import {repeatedNames} from './names.js'
-import {fieldsOf} from './records.js'
+import {fieldsOf, objectOf} from './records.js'
 import {type Column, fits, isUnknown, show, type Type} from './types.js'
 import {keyOf} from './unknown-name.js'
 
 /** Checks the argument of `insert`. */
 export function insertedRecord(context: ChainContext, expr: Expr): Chain['record'] {
   const {c, table} = context
-  if (expr.kind === 'object' && expr.base === undefined) {
-    const {entries, start, end} = expr
+  const object = objectOf(c, expr)
+  if (object !== undefined && object.base === undefined) {
+    const {entries, start, end} = object
     const values = literalValues(context, entries)
     const missing = table.columns.filter(
       (column) => isRequired(column) && !entries.some(({key}) => key.text === column.name),
@@ -61,15 +62,21 @@ function reportMissing({c, table}: ChainContext, span: Span, columns: readonly C
 /** Checks the columns that `update` and `upsert` change: `{ done: true, count: { increment: 1 } }`. */
 export function readChanges(context: ChainContext, expr: Expr): ColumnChange[] {
   const {c} = context
-  if (expr.kind !== 'object') {
+  const object = objectOf(c, expr)
+  if (object === undefined) {
     c.report('typecheck.arg_mismatch', expr, 'update() needs an object of columns, such as { done: true }.')
     c.value(expr)
     return []
   }
-  if (expr.base !== undefined)
-    c.report('typecheck.arg_mismatch', expr.base, "update() takes only the columns that change; '...' is not allowed.")
-  if (expr.entries.length === 0) c.report('typecheck.arg_mismatch', expr, 'update() needs at least one column to set.')
-  return knownColumns(context, expr.entries, 'changed').map(([column, value]) => {
+  if (object.base !== undefined)
+    c.report(
+      'typecheck.arg_mismatch',
+      object.base,
+      "update() takes only the columns that change; '...' is not allowed.",
+    )
+  if (object.entries.length === 0)
+    c.report('typecheck.arg_mismatch', object, 'update() needs at least one column to set.')
+  return knownColumns(context, object.entries, 'changed').map(([column, value]) => {
     const added = hasSum(column) ? incrementOf(value) : undefined
     if (added === undefined) return {column, value: c.check(value, column.type, 'slot'), increments: false}
     return {column, value: c.check(added, column.base), increments: true}
