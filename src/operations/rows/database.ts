@@ -1,4 +1,5 @@
 import type {ApiDocument, EndpointCall} from '../app-database.js'
+import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
 import {object, text} from '../schema.js'
 
@@ -11,10 +12,16 @@ const call = object(
 )
 const result = object(
   {result: {description: 'What the endpoint returns; null if it returns nothing.'}},
-  {
-    required: ['result'],
-  },
+  {required: ['result']},
 )
+
+/** Calls an endpoint. @param reads whether it must be one that reads, or one that changes */
+const callThat =
+  (reads: boolean) =>
+  async (input: EndpointCall, {sources, signal}: OperationContext): Promise<{result: unknown}> => {
+    const {callEndpoint, withDatabase} = await import('../app-database.js')
+    return withDatabase(sources, async (client) => ({result: await callEndpoint(client, input, {reads, signal})}))
+  }
 
 /** The database of a program that `svc db serve` serves, through the endpoints that the program declares. */
 export const databaseOperations: readonly Operation[] = [
@@ -49,12 +56,7 @@ export const databaseOperations: readonly Operation[] = [
     input: call,
     output: result,
     bindings: {rpc: {method: 'db.query'}},
-    async run(input, {sources, signal}) {
-      const {callEndpoint, withDatabase} = await import('../app-database.js')
-      return withDatabase(sources, async (client) => ({
-        result: await callEndpoint(client, input, {reads: true, signal}),
-      }))
-    },
+    run: callThat(true),
   }),
   operation<EndpointCall, {result: unknown}>({
     name: 'change_database',
@@ -66,11 +68,6 @@ export const databaseOperations: readonly Operation[] = [
     input: call,
     output: result,
     bindings: {rpc: {method: 'db.change'}},
-    async run(input, {sources, signal}) {
-      const {callEndpoint, withDatabase} = await import('../app-database.js')
-      return withDatabase(sources, async (client) => ({
-        result: await callEndpoint(client, input, {reads: false, signal}),
-      }))
-    },
+    run: callThat(false),
   }),
 ]
