@@ -2,6 +2,7 @@ import {readdirSync, type Stats, statSync} from 'node:fs'
 import {join, resolve} from 'node:path'
 import {cwd} from 'node:process'
 import type {ListV1} from '../contracts/index.js'
+import {readEach} from '../files/index.js'
 import {age} from './cell-text.js'
 import {fileKind, modelKind} from './model-kind.js'
 import {megabytes} from './progress.js'
@@ -13,7 +14,8 @@ type Row = ListV1['models'][number]
 export async function listModels(root: string, cacheFolder: string): Promise<Row[]> {
   const {ggufParts, listCachedModels} = await import('../weights/index.js')
   const {findWorkspaceModels} = await import('../llm/index.js')
-  const cached = (await listCachedModels(cacheFolder)).map(async ({name, commit, file, path, bytes, modifiedMs}) => {
+  const found = await listCachedModels(cacheFolder)
+  const cached = await readEach(found, async ({name, commit, file, path, bytes, modifiedMs}) => {
     const kind = commit === undefined ? 'partial' : file === undefined ? await modelKind(path) : fileKind(file)
     return {name, kind, bytes, modified_at_ms: modifiedMs, commit: commit ?? null, path} satisfies Row
   })
@@ -21,7 +23,7 @@ export async function listModels(root: string, cacheFolder: string): Promise<Row
     const path = resolve(cwd(), name)
     return {name, kind: 'language', ...sizeOf(path, ggufParts), commit: null, path} satisfies Row
   })
-  return Promise.all([...local, ...cached])
+  return [...local, ...cached]
 }
 
 /** The models of Ollama. @param folder of its store */

@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs'
 import {readdir} from 'node:fs/promises'
 import {basename, join, relative, sep} from 'node:path'
+import {readEach} from '../files/index.js'
 import {
   cachedModels,
   defaultRevision,
@@ -108,10 +109,10 @@ const subfolders = async (folder: string): Promise<string[]> =>
 
 const isRun = (folder: string): Promise<boolean> => hasAdapter(folder).catch(() => false)
 
-/** Those of the folders that have a model. They are read at the same time, because most of that is waiting. */
+/** Those of the folders that have a model. */
 async function usable(folders: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(folders.map(isUsable))
-  return folders.filter((_, i) => found[i])
+  const are = await readEach(folders, isUsable)
+  return folders.filter((_, i) => are[i])
 }
 
 const isUsable = async (folder: string): Promise<boolean> =>

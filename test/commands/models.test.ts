@@ -3,11 +3,13 @@ import {existsSync} from 'node:fs'
 import {readdir, readFile, symlink, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {contractViolations, type PullV1, type RmV1, type ShowV1} from '../../src/contracts/index.js'
+import {execa} from 'execa'
+import {contractViolations, type ListV1, type PullV1, type RmV1, type ShowV1} from '../../src/contracts/index.js'
 import {ggufOf} from '../support/gguf-model.js'
 import {hubMachine, id, weights} from '../support/hub-machine.js'
 import type {HubModel} from '../support/hub-server.js'
 import {skipWithoutProgram} from '../support/programs.js'
+import {environment, svcBinary} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {svcOnTerminal} from '../support/terminal.js'
 import {tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
@@ -159,6 +161,28 @@ describe('svc list', () => {
     )
     assert.deepEqual(await contractViolations('cli/list.v1', {folder: 'x', models}), [])
     assert.match(await succeed('list'), /^NAME +SIZE +KIND +AGE\n\.\/models\/mine +0\.\d MB +language +\d+s\n/)
+  })
+
+  it('lists more models than files that it may open', async (t) => {
+    const cwd = await temporaryFolder(t)
+    const names = Array.from({length: 300}, (_, i) => `m${i}`)
+    const described = {'config.json': '{"model_type": "llama"}', [weights]: 'x'}
+    const folders = names.flatMap((name) => [
+      `models/${name}`,
+      `hf/hub/models--acme--${name}/snapshots/${'d'.repeat(40)}`,
+    ])
+    const files = folders.flatMap((folder) =>
+      Object.entries(described).map(([name, text]) => [`${folder}/${name}`, text]),
+    )
+    await writeFiles(cwd, {...Object.fromEntries(files), 'Svc.toml': ''})
+    const script = 'ulimit -n 120 && exec "$0" "$@"'
+    const {stdout} = await execa('sh', ['-c', script, process.execPath, svcBinary, 'list', '--json'], {
+      cwd,
+      env: environment({HF_HOME: join(cwd, 'hf')}),
+      extendEnv: false,
+    })
+    const {models} = JSON.parse(stdout) as ListV1
+    assert.equal(models.filter(({kind}) => kind === 'language').length, 600)
   })
 })
 

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs'
 import {readdir, readFile, realpath, rename, rm, stat} from 'node:fs/promises'
 import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
-import {holdLockFile, isWithin, lockHolder, writeFault} from '../../files/index.js'
+import {holdLockFile, isWithin, lockHolder, readEach, writeFault} from '../../files/index.js'
 import {ggufModels, ggufParts} from '../gguf/gguf-file.js'
 import {
   cachedModels,
@@ -40,7 +40,7 @@ const modelFiles = (names: readonly string[]): string[] => [
 /** Lists the models in a cache folder, also those that other tools have downloaded, in the order of their names. */
 export async function listCachedModels(cacheFolder: string): Promise<CachedModel[]> {
   const ids = (await cachedModels(cacheFolder)).sort()
-  return (await Promise.all(ids.map((id) => modelsOf(id, cacheFolder)))).flat()
+  return (await readEach(ids, (id) => modelsOf(id, cacheFolder))).flat()
 }
 
 async function modelsOf(id: string, cacheFolder: string): Promise<CachedModel[]> {
