@@ -1,6 +1,6 @@
 import {constants, existsSync, statSync} from 'node:fs'
-import {access, mkdir, open} from 'node:fs/promises'
-import {dirname} from 'node:path'
+import {access, mkdir, open, readlink, realpath} from 'node:fs/promises'
+import {dirname, resolve} from 'node:path'
 import {setTimeout} from 'node:timers/promises'
 import type {Database, Statement} from 'better-sqlite3'
 import {SvcError} from '../errors/index.js'
@@ -160,20 +160,38 @@ async function enterWalMode(database: Database, timeoutMs: number): Promise<void
 }
 
 /**
- * Creates a missing file that only its owner can read. SQLite uses the same mode for its additional files.
+ * Creates a missing file that only its owner can read. SQLite uses the same mode for its additional files. Does not open
+ * an existing file: to close it would release the locks of all connections that this process has to it (POSIX).
  * @throws store_unwritable if the disk is full or the existing file is read-only
  */
 export async function createFile(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), {recursive: true, mode: 0o700})
-    const file = await open(path, 'a', 0o600)
-    await file.close()
+    if (!(await createEmpty(path))) await access(path, constants.W_OK).catch((error) => createTarget(path, error))
   } catch (error) {
     const {code = '', message} = error as NodeJS.ErrnoException
     if (fullDisk.has(code) || (readOnly.has(code) && (await isReadable(path))))
       throw new SvcError('store_unwritable', {path, reason: message}, {cause: error})
     throw error
   }
+}
+
+/** Returns false if the path exists. */
+async function createEmpty(path: string): Promise<boolean> {
+  try {
+    await (await open(path, 'wx', 0o600)).close()
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Creates the missing file to which a symbolic link leads. @throws the given error if it has another cause */
+async function createTarget(path: string, error: NodeJS.ErrnoException): Promise<void> {
+  const target = error.code === 'ENOENT' ? await readlink(path).catch(() => undefined) : undefined
+  if (target === undefined) throw error
+  await createFile(resolve(await realpath(dirname(path)), target))
 }
 
 const fullDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])

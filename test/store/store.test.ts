@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {on} from 'node:events'
-import {copyFile, mkdir, readFile, stat, truncate, writeFile} from 'node:fs/promises'
+import {copyFile, mkdir, readFile, stat, symlink, truncate, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
@@ -424,6 +424,34 @@ describe('database with another writer', () => {
     await assert.rejects(
       openStore(writer.path, [fragment('more', 'CREATE TABLE more (a TEXT) STRICT')], {busyTimeoutMs: 0}),
       failure('store_busy', Exit.unavailable, /locked by another process/),
+    )
+  })
+})
+
+describe('database that a process has opened twice', () => {
+  it('is in use for other processes, also when one of the connections is closed', async (t) => {
+    const store = await open(t)
+    const second = await openStore(store.path, [notes])
+    const vacuum = `
+      const {vacuum} = await import(${JSON.stringify(door)})
+      await vacuum(path).then(() => say('alone'), ({code}) => say(code))`
+    const refused = elsewhere(t, store.path, vacuum)
+    await refused.said('database_in_use')
+    second.close()
+    await elsewhere(t, store.path, vacuum).said('database_in_use')
+    store.close()
+    await elsewhere(t, store.path, vacuum).said('alone')
+  })
+
+  it('is created at the end of a symbolic link, and a circle of links is refused', async (t) => {
+    const folder = await temporaryFolder(t)
+    await symlink('real.db', join(folder, 'store.db'))
+    insert(await reopen(t, join(folder, 'store.db')), 'a')
+    assert.equal((await stat(join(folder, 'real.db'))).mode & 0o777, 0o600)
+    await symlink('circle.db', join(folder, 'circle.db'))
+    await assert.rejects(
+      openStore(join(folder, 'circle.db'), [notes]),
+      failure('store_unopenable', Exit.unavailable, /ELOOP/),
     )
   })
 })
