@@ -11,8 +11,8 @@ export default class MeshDashboard extends MeshCommand<typeof MeshDashboard> {
 control plane responds. With a token of the role admin or mesh, you can quarantine nodes, set maintenance mode, revoke
 leases, and retry or drop dead letters.
 
-The mesh token is not sent to the browser. The printed URL contains a key that changes at every start; anyone with the
-URL can use the page. Exits with status 0 on SIGTERM or Ctrl-C.`
+The mesh token is not sent to the browser. The printed URL contains a key, which is stored in ~/.svc/mesh/dashboard.key.
+Anyone with the URL can use the page. Delete the file to get another key. Exits with status 0 on SIGTERM or Ctrl-C.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --control-url http://127.0.0.1:9847 --port 0 --json',
@@ -40,12 +40,13 @@ URL can use the page. Exits with status 0 on SIGTERM or Ctrl-C.`
       throw new SvcError('flag_value', {flag: '--host', value: host, expected: 'a loopback address'})
     const client = await this.client()
     const {staleThresholdMs: staleAfterMs} = this.settings(orchestratorSettings)
-    const {startDashboard} = await import('../../src/mesh/index.js')
-    const dashboard = await startDashboard({client, address: {host, port}, staleAfterMs})
+    const {startDashboard, userFile} = await import('../../src/mesh/index.js')
+    const keyPath = userFile(process.env, 'mesh', 'dashboard.key')
+    const dashboard = await startDashboard({client, address: {host, port}, staleAfterMs, keyPath})
     try {
-      const {baseUrl} = dashboard
-      const ready: MeshDashboardReadyV1 = {event: 'ready', base_url: baseUrl, pid: process.pid}
-      await this.output.line(ready, baseUrl)
+      const {baseUrl, pageUrl} = dashboard
+      const ready: MeshDashboardReadyV1 = {event: 'ready', base_url: baseUrl, page_url: pageUrl, pid: process.pid}
+      await this.output.line(ready, pageUrl)
       this.output.notice(`Serving the dashboard of ${client.baseUrl} at this URL.`)
       this.output.notice('Keep the URL secret: anyone with it can use the dashboard.')
       await this.untilStopped()

@@ -12,9 +12,8 @@ import {
   sseFrame,
 } from '../net/index.js'
 import {loadAppDatabase, type OperationBase} from '../operations/index.js'
-import {createPageApp, loadPage} from '../pages/index.js'
+import {createPageApp, loadPage, pageKey} from '../pages/index.js'
 import {ChangeFeed} from './change-feed.js'
-import {dashboardKey} from './key.js'
 import {PageCalls} from './page-calls.js'
 
 export interface DashboardOptions {
@@ -44,7 +43,7 @@ const pageFolder = join(packageRoot, 'dist', 'src', 'dashboard', 'page')
  * @throws port_in_use, address_unavailable
  */
 export async function startDashboard({base, address, isReadOnly}: DashboardOptions): Promise<Dashboard> {
-  const key = dashboardKey(base.orchestrator.root)
+  const key = pageKey(join(base.orchestrator.root, '.svc', 'dashboard.key'))
   const app = createPageApp({target: 'svc.dashboard', page: await loadPage(pageFolder), key, bodyLimit})
   const feed = new ChangeFeed(base)
   addCalls(app, base, new PageCalls(isReadOnly), feed)

@@ -5,3 +5,4 @@
  */
 export {loadPage, type WebPage} from './page.js'
 export {createPageApp} from './page-app.js'
+export {pageKey} from './page-key.js'

@@ -29,11 +29,13 @@ export function ask({title, text = '', verb, isDangerous = false, schema, fields
     ),
   )
   const opener = document.activeElement
+  const heading = opener?.closest('section')?.querySelector('[tabindex="-1"]')
   cancel.onclick = () => dialog.close()
   dialog.onclose = () => {
     dialog.remove()
-    if (opener?.isConnected) opener.focus()
-    else document.querySelector('main [tabindex="-1"]')?.focus()
+    // The change may have removed the button, or replaced the whole section.
+    const targets = [opener, heading, document.querySelector('main [tabindex="-1"]')]
+    targets.find((each) => each?.isConnected)?.focus()
   }
   dialog.querySelector('form').onsubmit = async (event) => {
     event.preventDefault()

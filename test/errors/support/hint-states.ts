@@ -171,10 +171,14 @@ export const expiredToken: Act = async (world) => {
 
 /** Drops a dead message that does not exist, on the dashboard. */
 export const dropUnknown: Act = async ({start}) => {
-  const url = await start('mesh dashboard --port 0').line(1)
-  const response = await fetch(`${url}/drop-dead`, {
+  const url = new URL(await start('mesh dashboard --port 0').line(1))
+  const response = await fetch(`${url.origin}/api/drop-dead`, {
     method: 'POST',
-    headers: {'content-type': 'application/json', origin: new URL(url).origin},
+    headers: {
+      'content-type': 'application/json',
+      origin: url.origin,
+      authorization: `Bearer ${url.hash.slice('#token='.length)}`,
+    },
     body: JSON.stringify({message_id: 999_999}),
   })
   const stdout = await response.text()

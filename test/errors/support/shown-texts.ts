@@ -48,7 +48,6 @@ export const mentions: Readonly<Record<string, readonly string[]>> = {
   'src/lang/emit/functions.ts': ['svc db'],
   'src/lang/emit/typescript.ts': ['svc db'],
   'src/mcp/instructions.ts': ['svc daemon'],
-  'src/mesh/dashboard/server.ts': ['svc mesh'],
   'src/mesh/secrets/secretbox.ts': ['svc mesh'],
   'src/mesh/store/export-file.ts': ['svc mesh'],
   'src/operations/rows/benchmarks.ts': ['svc bench'],

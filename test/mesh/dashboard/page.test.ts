@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import type {ConsoleMessage, Page, Request} from 'playwright-core'
 import {createMeshClient, startDashboard} from '../../../src/mesh/index.js'
+import {seriousFaults} from '../../support/axe.js'
 import {skipWithoutChromium, suitePage} from '../../support/chromium.js'
 import {askMesh, startMeshServer} from '../../support/mesh-server.js'
+import {temporaryFolder} from '../../support/temporary.js'
 import {startPlane} from '../control-plane/support/control-plane.js'
 
 const token = 'canary-mesh-Vj29dkL0qpWz'
@@ -54,7 +57,10 @@ async function meshWith(t: TestContext, given?: Server) {
 /** Opens the dashboard in a browser and collects its errors and requests. */
 async function show(t: TestContext, server: Server, tokens: object = {mesh: token}) {
   const client = createMeshClient({baseUrl: server.baseUrl, tokens})
-  const dashboard = await startDashboard({client, address: {host: '127.0.0.1', port: 0}, staleAfterMs: 60_000})
+  const keyPath = join(await temporaryFolder(t), 'dashboard.key')
+  const start = (port = 0) =>
+    startDashboard({client, address: {host: '127.0.0.1', port}, staleAfterMs: 60_000, keyPath})
+  let dashboard = await start()
   const page = await suite()
   const faults: string[] = []
   const requests: Request[] = []
@@ -69,13 +75,17 @@ async function show(t: TestContext, server: Server, tokens: object = {mesh: toke
     await dashboard.close()
     await client.close()
   })
-  await page.goto(dashboard.baseUrl)
-  return {page, faults, requests, dashboard}
+  await page.goto(dashboard.pageUrl)
+  /** Starts the dashboard again at its port. */
+  const restart = async () => {
+    dashboard = await start(dashboard.port)
+  }
+  return {page, faults, requests, dashboard, restart}
 }
 
 const row = (page: Page, id: string) =>
   page
-    .locator('#nodes-rows')
+    .locator('#nodes tbody')
     .getByRole('row')
     .filter({has: page.getByText(id, {exact: true})})
 
@@ -88,20 +98,20 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     const mesh = await meshWith(t)
     const {page, faults, requests, dashboard} = await show(t, mesh.server)
     await shows(page, '#link', 'Connected')
-    await shows(page, '#nodes-empty', `svc mesh join --control-url ${mesh.server.baseUrl}`)
-    await shows(page, '#leases-empty', 'No active leases.')
-    await shows(page, '#queue-empty', 'No pending messages.')
+    await shows(page, '#nodes .empty', `svc mesh join --control-url ${mesh.server.baseUrl}`)
+    await shows(page, '#leases .empty', 'No active leases.')
+    await shows(page, '#queue .empty', 'No pending messages.')
 
     await mesh.join('rig1', ['pool=train'])
     await mesh.join('rig2')
-    await shows(page, '#nodes-rows', 'rig1')
+    await shows(page, '#nodes tbody', 'rig1')
     const {lease_id: lease} = await mesh.lease('rig1', 'task:42')
     await mesh.deliver('text_infer', 200)
     await mesh.deliver('text_infer', 128)
     const rig1 = row(page, 'rig1')
     assert.match((await rig1.textContent()) ?? '', /version 1\.2\.3.*OK.*(just now|ago).*CUDA.*4 cores.*pool=train/)
-    await shows(page, '#leases-rows', 'task:42')
-    const held = page.locator('#leases-rows tr')
+    await shows(page, '#leases tbody', 'task:42')
+    const held = page.locator('#leases tbody tr')
     assert.match((await held.textContent()) ?? '', new RegExp(`^${lease}task:42rig1(2 min|1 min \\d+ s)Revoke$`))
     const tasks = rig1.locator('td').nth(3)
     assert.equal(await tasks.textContent(), '–')
@@ -142,12 +152,12 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
 
     await press('Quarantine: rig1')
     await press('Quarantine')
-    await shows(page, '#nodes-rows .badge', 'Quarantine')
+    await shows(page, '#nodes tbody .badge', 'Quarantine')
     await shows(page, '#toast', 'rig1 is in quarantine.')
     assert.equal((await mesh.nodes()).get('rig1')?.quarantined, true)
     await press('End quarantine: rig1')
     await press('End quarantine')
-    await shows(page, '#nodes-rows .badge', 'OK')
+    await shows(page, '#nodes tbody .badge', 'OK')
     assert.equal((await mesh.nodes()).get('rig1')?.quarantined ?? false, false)
 
     // Only with the keyboard.
@@ -155,13 +165,13 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await page.keyboard.press('Enter')
     await page.keyboard.type('30')
     await page.keyboard.press('Enter')
-    await shows(page, '#nodes-rows .under', '29 min')
+    await shows(page, '#nodes tbody .under', '29 min')
     const until = (await mesh.nodes()).get('rig1')?.maintenance_until_unix_ms ?? 0
     assert.ok(Math.abs(until - Date.now() - 30 * 60_000) < 30_000)
 
     await page.getByRole('button', {name: /^Revoke lease/}).click()
     await press('Revoke lease')
-    await shows(page, '#leases-empty', 'No active leases.')
+    await shows(page, '#leases .empty', 'No active leases.')
     assert.deepEqual(await mesh.leases(), [])
     assert.deepEqual(faults, [])
   })
@@ -176,7 +186,7 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     while ((await plane.store.claim('', {receiver: '2', claimer: 'rig1'})) !== undefined) now += 1000
     const {page, faults} = await show(t, mesh.server)
     const press = (name: string) => page.getByRole('button', {name, exact: true}).click()
-    await shows(page, '#dead-rows', `${ids[1]}12free_form`)
+    await shows(page, '#dead tbody', `${ids[1]}12free_form`)
     assert.equal(await page.locator('#dead-figure').textContent(), '2')
     await press(`Retry message ${ids[0]}`)
     await press('Retry message')
@@ -184,7 +194,7 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await shows(page, '#waiting-figure', '1')
     await press(`Drop message ${ids[1]}`)
     await press('Drop message')
-    await shows(page, '#dead-empty', 'No dead letters.')
+    await shows(page, '#dead .empty', 'No dead letters.')
     const {pending_count: pending, dead_count: dead} = await plane.store.queueStats('')
     assert.deepEqual([pending, dead, faults], [1, 0, []])
   })
@@ -196,7 +206,7 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await page.getByRole('button', {name: 'Quarantine: rig1'}).click()
     await mesh.leave('rig1')
     await page.getByRole('button', {name: 'Quarantine', exact: true}).click()
-    await shows(page, '#confirm-fault', 'Node rig1 does not exist')
+    await shows(page, 'dialog .fault', 'Node rig1 does not exist')
     await page.getByRole('button', {name: 'Cancel'}).click()
     assert.equal(await page.locator('dialog[open]').count(), 0)
   })
@@ -207,8 +217,8 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await mesh.lease(hostile, hostile)
     await mesh.deliver(hostile, 1)
     const {page, faults} = await show(t, mesh.server)
-    await shows(page, '#nodes-rows', hostile)
-    await shows(page, '#leases-rows', hostile)
+    await shows(page, '#nodes tbody', hostile)
+    await shows(page, '#leases tbody', hostile)
     await shows(page, '#by-kind', hostile)
     await page.getByRole('button', {name: `Quarantine: ${hostile}`}).click()
     await page.getByRole('dialog', {name: `Put ${hostile} in quarantine?`}).waitFor()
@@ -226,7 +236,7 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await askMesh(mesh.server, '/v1/mesh/admin/quarantine', {token, body: {node_id: 'beta', quarantined: true}})
     const {page} = await show(t, mesh.server)
     await shows(page, '#nodes-note', '2 OK')
-    const ids = () => page.locator('#nodes-rows td.id span:first-child').allTextContents()
+    const ids = () => page.locator('#nodes td.id span:first-child').allTextContents()
     assert.deepEqual(await ids(), ['alpha', 'beta', 'gamma'])
     await page.getByRole('button', {name: 'Quarantine 1'}).click()
     assert.deepEqual(await ids(), ['beta'])
@@ -236,15 +246,15 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await page.getByRole('searchbox').fill('room=5 gam')
     assert.deepEqual(await ids(), ['gamma'])
     await page.getByRole('searchbox').fill('zeta')
-    await shows(page, '#nodes-none', 'No nodes match the filter.')
+    await shows(page, '#nodes .empty', 'No nodes match the filter.')
   })
 
   it('shows a worker token only permitted parts', async (t) => {
     const mesh = await meshWith(t)
     await mesh.join('rig1')
     const {page, faults} = await show(t, mesh.server, {worker: workerToken})
-    await shows(page, '#nodes-rows', 'rig1')
-    await shows(page, '#leases-denied', 'Not allowed')
+    await shows(page, '#nodes tbody', 'rig1')
+    await shows(page, '#leases .empty', 'Not allowed')
     assert.equal(await page.getByRole('button', {name: /Quarantine:/}).count(), 0)
     assert.deepEqual(faults, [])
   })
@@ -268,14 +278,15 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await phone.setViewportSize({width: 360, height: 740})
     await phone.emulateMedia({colorScheme: 'dark', reducedMotion: 'reduce'})
     const {page} = await show(t, mesh.server)
-    await shows(page, '#leases-rows', 'task:')
+    await shows(page, '#leases tbody', 'task:')
     await shows(page, '#by-kind', 'kind_')
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
     const wide = await page.evaluate(
       `[...document.querySelectorAll('body *')].filter((each) => !each.closest('.unseen, thead') && each.getBoundingClientRect().right > 360.5).map((each) => each.outerHTML.slice(0, 80))`,
     )
     assert.deepEqual(wide, [])
-    assert.equal(await page.evaluate("getComputedStyle(document.querySelector('#nodes-rows tr')).display"), 'flex')
+    assert.deepEqual(await seriousFaults(page), [])
+    assert.equal(await page.evaluate("getComputedStyle(document.querySelector('#nodes tbody tr')).display"), 'flex')
     const [ground, animation] = (await page.evaluate(
       `[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.panel')).transitionDuration]`,
     )) as string[]
@@ -289,7 +300,7 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
   it('connects only while the page is visible', async (t) => {
     const mesh = await meshWith(t)
     const {page} = await show(t, mesh.server)
-    await shows(page, '#nodes-empty', 'No nodes have joined.')
+    await shows(page, '#nodes .empty', 'No nodes have joined.')
     const turn = (isHidden: boolean) =>
       page.evaluate(
         `Object.defineProperty(document, 'hidden', {configurable: true, get: () => ${isHidden}}); document.dispatchEvent(new Event('visibilitychange'))`,
@@ -298,22 +309,33 @@ describe('dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await Promise.all([page.waitForEvent('requestfailed', isStream), turn(true)])
     await mesh.join('rig1')
     await Promise.all([page.waitForRequest(isStream), turn(false)])
-    await shows(page, '#nodes-rows', 'rig1')
+    await shows(page, '#nodes tbody', 'rig1')
   })
 
-  it('reports an unreachable control plane and an unreachable dashboard', async (t) => {
-    const server = await startMeshServer(t, {env: {SVC_MESH_TOKEN: token}})
+  it('says that the control plane was killed, or the dashboard ended, and continues when they run again', async (t) => {
+    const env = {SVC_MESH_TOKEN: token}
+    const server = await startMeshServer(t, {env})
     const mesh = await meshWith(t, server)
     await mesh.join('rig1')
-    const {page, dashboard} = await show(t, server)
-    await shows(page, '#nodes-rows', 'rig1')
+    const {page, dashboard, restart} = await show(t, server)
+    await shows(page, '#nodes tbody', 'rig1')
+    const {folder, baseUrl} = server
+    const {port} = new URL(baseUrl)
     await server.stop('SIGKILL')
     await shows(page, '#link', 'Control plane not reachable')
     await shows(page, '#banner', 'Last response at')
     assert.equal(await row(page, 'rig1').isVisible(), true)
     assert.equal(await page.title(), 'Mesh · not reachable')
+    const again = await meshWith(t, await startMeshServer(t, {env, folder, port: Number(port)}))
+    await again.join('rig2')
+    await shows(page, '#nodes tbody', 'rig2')
+    await shows(page, '#link', 'Connected')
     await dashboard.close()
     await shows(page, '#link', 'Dashboard not reachable')
     await shows(page, '#banner', 'svc mesh dashboard')
+    await again.join('rig3')
+    await restart()
+    await shows(page, '#nodes tbody', 'rig3')
+    await shows(page, '#link', 'Connected')
   })
 })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {request} from 'undici'
 import type {DashboardState, NodeRow, StateChanges, Timed} from '../../../src/mesh/dashboard/view.js'
 import {createMeshClient, startDashboard} from '../../../src/mesh/index.js'
 import {EventStream} from '../../support/event-stream.js'
+import {temporaryFolder} from '../../support/temporary.js'
 import {timeoutMs, until} from '../../support/until.js'
 import {assertSelfContained} from '../../support/web-page.js'
 import {node, nodesAnswer, type ScriptedPlane, scriptedPlane} from './scripted-plane.js'
@@ -13,27 +15,33 @@ const token = 'canary-Kd83jf72hfsLq0'
 async function open(test: TestContext) {
   const plane = await scriptedPlane(test)
   const client = createMeshClient({baseUrl: plane.baseUrl, tokens: {mesh: token}})
-  const dashboard = await startDashboard({client, address: {host: '127.0.0.1', port: 0}, staleAfterMs: 60_000})
+  const dashboard = await startDashboard({
+    client,
+    address: {host: '127.0.0.1', port: 0},
+    staleAfterMs: 60_000,
+    keyPath: join(await temporaryFolder(test), 'dashboard.key'),
+  })
   test.after(async () => {
     await dashboard.close()
     await client.close()
   })
-  const {origin} = new URL(dashboard.baseUrl)
+  const origin = dashboard.baseUrl
+  const authorization = `Bearer ${new URL(dashboard.pageUrl).hash.slice('#token='.length)}`
   const post = async (path: string, body: unknown, headers: Record<string, string> = {origin}) => {
-    const response = await request(`${dashboard.baseUrl}/${path}`, {
+    const response = await request(`${origin}/api/${path}`, {
       method: 'POST',
-      headers: {'content-type': 'application/json', ...headers},
+      headers: {'content-type': 'application/json', authorization, ...headers},
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
     const text = await response.body.text()
     return {status: response.statusCode, text, problem: text === '' ? undefined : JSON.parse(text)}
   }
   const events = async (headers: Record<string, string> = {}) => {
-    const stream = await EventStream.open(`${dashboard.baseUrl}/events`, headers)
+    const stream = await EventStream.open(`${origin}/api/events`, {authorization, ...headers})
     test.after(() => stream.close())
     return stream
   }
-  return {plane, dashboard, origin, post, events}
+  return {plane, dashboard, origin, authorization, post, events}
 }
 
 type TimedState = Timed<DashboardState>
@@ -85,17 +93,14 @@ describe('dashboard page', () => {
     assert.equal(headers['x-content-type-options'], 'nosniff')
   })
 
-  it('is not found without its key', async (t) => {
+  it('contains no data, and gets none without its key', async (t) => {
     const {dashboard, origin, plane} = await open(t)
-    for (const path of ['/', '/AAAAAAAAAAAAAAAAAAAAAAAA/']) {
-      const {statusCode, body} = await request(origin + path)
-      assert.equal(statusCode, 404)
-      assert.match(await body.text(), /Open the address that it printed\.\n$/)
+    for (const authorization of [undefined, `Bearer ${'A'.repeat(24)}`]) {
+      const headers = authorization === undefined ? {} : {authorization}
+      assert.equal((await request(`${origin}/api/events`, {headers})).statusCode, 401)
+      const act = await request(`${origin}/api/quarantine`, {method: 'POST', headers: {origin, ...headers}, body: '{}'})
+      assert.equal(act.statusCode, 401)
     }
-    const guess = `${origin}/${'A'.repeat(24)}`
-    assert.equal((await request(`${guess}/events`)).statusCode, 404)
-    const act = await request(`${guess}/quarantine`, {method: 'POST', headers: {origin}, body: '{}'})
-    assert.equal(act.statusCode, 404)
     assert.equal(asked(plane), 0)
     const other = await request(dashboard.baseUrl, {headers: {host: 'mesh.example:80'}})
     assert.equal(other.statusCode, 403)
@@ -246,15 +251,15 @@ describe('dashboard state', {concurrency: 3}, () => {
   })
 
   it('is sent to at most 32 pages', async (t) => {
-    const {dashboard, events} = await open(t)
+    const {origin, authorization, events} = await open(t)
     const streams = await Promise.all(Array.from({length: 32}, () => events()))
     await Promise.all(streams.map((stream) => stream.received(1)))
-    const refused = await request(`${dashboard.baseUrl}/events`)
+    const refused = await request(`${origin}/api/events`, {headers: {authorization}})
     assert.equal(refused.statusCode, 503)
     assert.ok(refused.headers['retry-after'])
     streams[0]?.close()
     await until(async () => {
-      const {statusCode, body} = await request(`${dashboard.baseUrl}/events`)
+      const {statusCode, body} = await request(`${origin}/api/events`, {headers: {authorization}})
       body.destroy()
       return statusCode === 200
     }, 'room for another page')

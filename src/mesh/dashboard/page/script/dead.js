@@ -1,45 +1,56 @@
-/** Table of dead messages, newest first. */
-
+/** Table of dead letters, newest first. */
+import {button} from '../../../../pages/parts/blocks.js'
 import {byId, element, setText} from '../../../../pages/parts/elements.js'
 import {ago, dateFormat, number} from '../../../../pages/parts/format.js'
+import {ListTable} from '../../../../pages/parts/list-table.js'
 import {tableRow} from '../../../../pages/parts/rows.js'
-import {ask, dropOf, retryOf} from './dialog.js'
-import {keyedTable, openPart} from './table.js'
+import {ask, dropOf, retryOf} from './actions.js'
+import {createPart} from './part.js'
 
-const deadColumns = {Message: 'id', From: '', To: '', Type: '', 'Dead since': 'fit', Payload: '', '': 'acts'}
+const columns = {Message: 'id', From: '', To: '', Type: '', 'Dead since': 'fit', Payload: '', '': 'acts'}
 
-export const deadTable = keyedTable(
-  'dead',
-  992,
-  ({id}) => id,
-  ({id}) => {
-    const row = tableRow(deadColumns)
-    const [name, from, to, type, since, payload, acts] = row.contents
-    const retry = element('button', {type: 'button', ariaLabel: `Retry message ${id}`}, 'Retry')
-    const drop = element('button', {type: 'button', ariaLabel: `Drop message ${id}`}, 'Drop')
-    acts.append(retry, drop)
-    name.textContent = id
-    let message
-    retry.onclick = () => ask(retryOf(message))
-    drop.onclick = () => ask(dropOf(message))
+const table = new ListTable({
+  caption: 'Dead letters',
+  columns,
+  cardsBelow: 992,
+  keyOf: ({id}) => id,
+  make: deadRow,
+  empty: [
+    element('p', {className: 'lead'}, 'No dead letters.'),
+    element('p', {}, 'A message is dead after 16 delivery attempts without an acknowledgement.'),
+  ],
+})
+const showPart = createPart('dead', table.element, 'Listing dead letters requires an admin or mesh token.')
 
-    const tick = () => setText(since, ago(message.dead_unix_ms))
-
-    function update(next) {
-      message = next
-      setText(from, next.sender_agent_id)
-      setText(to, next.receiver_agent_id)
-      setText(type, next.message_type)
-      setText(payload, next.payload)
-      since.title = dateFormat.format(next.dead_unix_ms)
-      tick()
-    }
-    return {element: row.element, update, tick}
-  },
-)
+export const tickDead = () => table.tick()
 
 export function showDead(part) {
-  const known = openPart('dead', part, (messages) => messages.length === 0)
-  deadTable.show(known ?? [])
-  setText(byId('dead-title'), part?.truncated ? `The newest ${number(known.length)} dead messages` : 'Dead messages')
+  const known = showPart(part)
+  table.show(known ?? [])
+  setText(byId('dead-title'), part?.truncated ? `The newest ${number(known.length)} dead letters` : 'Dead letters')
+}
+
+function deadRow({id}) {
+  const row = tableRow(columns)
+  const [name, from, to, type, since, payload, acts] = row.contents
+  let message
+  const retry = button('Retry', () => ask(retryOf(message)))
+  const drop = button('Drop', () => ask(dropOf(message)))
+  retry.ariaLabel = `Retry message ${id}`
+  drop.ariaLabel = `Drop message ${id}`
+  acts.append(retry, drop)
+  name.textContent = id
+
+  const tick = () => setText(since, ago(message.dead_unix_ms))
+
+  function update(next) {
+    message = next
+    setText(from, next.sender_agent_id)
+    setText(to, next.receiver_agent_id)
+    setText(type, next.message_type)
+    setText(payload, next.payload)
+    since.title = dateFormat.format(next.dead_unix_ms)
+    tick()
+  }
+  return {element: row.element, update, tick}
 }

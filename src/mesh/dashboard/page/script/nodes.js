@@ -1,10 +1,10 @@
 /** Table of nodes, its filter and its announcements. */
-
 import {announce, byId, element, fill, setHidden, setText} from '../../../../pages/parts/elements.js'
 import {ago, count, dateFormat, duration, now, number} from '../../../../pages/parts/format.js'
+import {ListTable} from '../../../../pages/parts/list-table.js'
 import {flash, tableRow} from '../../../../pages/parts/rows.js'
-import {ask, maintenanceOf, quarantineOf} from './dialog.js'
-import {keyedTable, openPart} from './table.js'
+import {ask, maintenanceOf, quarantineOf} from './actions.js'
+import {createPart} from './part.js'
 
 const conditionWords = {quarantined: 'Quarantine', maintenance: 'Maintenance', stale: 'Stale', suspect: 'Suspect'}
 const tones = {quarantined: 'bad', maintenance: 'info', stale: 'warn', suspect: 'warn'}
@@ -20,60 +20,75 @@ const nodeColumns = {
   '': 'acts',
 }
 
-export const nodeTable = keyedTable(
-  'nodes',
-  992,
-  ({id}) => id,
-  ({id}) => {
-    const row = tableRow(nodeColumns)
-    const [name, state, seen, tasks, gpu, cpu, labels, acts] = row.contents
-    const quarantine = element('button', {type: 'button'})
-    const maintenance = element('button', {type: 'button'})
-    acts.append(maintenance, quarantine)
-    const version = element('span', {className: 'under'})
-    name.append(element('span', {}, id), ' ', version)
-    let node
-    quarantine.onclick = () => ask(quarantineOf(id, !node.conditions.includes('quarantined')))
-    maintenance.onclick = () => ask(maintenanceOf(id, !node.conditions.includes('maintenance')))
-    const under = element('span', {className: 'under'})
-
-    function tick() {
-      setText(seen, ago(node.last_seen_unix_ms))
-      const end = node.maintenance_until_unix_ms
-      setText(under, end === undefined || end <= now() ? '' : `${duration(end - now())} left`)
-      setHidden(under, under.textContent === '')
-    }
-
-    function update(next) {
-      if (node !== undefined && String(node.conditions) !== String(next.conditions)) flash(row.element)
-      node = next
-      const {conditions} = node
-      fill(state, conditions, () => [
-        ...(conditions.length === 0 ? [element('span', {className: 'badge', 'data-tone': 'good'}, 'OK')] : []),
-        ...conditions.map((each) =>
-          element('span', {className: 'badge', 'data-tone': tones[each]}, conditionWords[each]),
-        ),
-        under,
-      ])
-      seen.title = dateFormat.format(node.last_seen_unix_ms)
-      setText(version, `version ${node.version}`)
-      setText(tasks, node.running_tasks === undefined ? '–' : number(node.running_tasks))
-      row.mark(3, node.running_tasks === undefined)
-      fill(gpu, node.gpu, () => bits(node.gpu))
-      row.mark(4, node.gpu.length === 0)
-      fill(cpu, [node.cpu, node.cpu_usage_pct], () => cpuContent(node))
-      row.mark(5, cpu.textContent === '–')
-      fill(labels, node.labels, () =>
-        node.labels.length === 0 ? ['–'] : node.labels.map((label) => element('span', {className: 'tag'}, label)),
-      )
-      row.mark(6, node.labels.length === 0)
-      setAction(quarantine, conditions.includes('quarantined'), 'Quarantine', id)
-      setAction(maintenance, conditions.includes('maintenance'), 'Maintenance', id)
-      tick()
-    }
-    return {element: row.element, update, tick}
-  },
+const none = element('p', {hidden: true}, 'No nodes match the filter.')
+const joinHint = element(
+  'div',
+  {},
+  element('p', {className: 'lead'}, 'No nodes have joined.'),
+  element('p', {}, 'To join this machine or another one that has a token, run:'),
+  element('p', {}, element('code', {id: 'nodes-command'}, 'svc mesh join')),
 )
+const table = new ListTable({
+  caption: 'Nodes of the mesh',
+  columns: nodeColumns,
+  cardsBelow: 992,
+  keyOf: ({id}) => id,
+  make: nodeRow,
+  empty: [joinHint, none],
+})
+const showPart = createPart('nodes', table.element, 'Listing nodes requires a worker, admin or mesh token.')
+
+export const tickNodes = () => table.tick()
+
+function nodeRow({id}) {
+  const row = tableRow(nodeColumns)
+  const [name, state, seen, tasks, gpu, cpu, labels, acts] = row.contents
+  const quarantine = element('button', {type: 'button'})
+  const maintenance = element('button', {type: 'button'})
+  acts.append(maintenance, quarantine)
+  const version = element('span', {className: 'under'})
+  name.append(element('span', {}, id), ' ', version)
+  let node
+  quarantine.onclick = () => ask(quarantineOf(id, !node.conditions.includes('quarantined')))
+  maintenance.onclick = () => ask(maintenanceOf(id, !node.conditions.includes('maintenance')))
+  const under = element('span', {className: 'under'})
+
+  function tick() {
+    setText(seen, ago(node.last_seen_unix_ms))
+    const end = node.maintenance_until_unix_ms
+    setText(under, end === undefined || end <= now() ? '' : `${duration(end - now())} left`)
+    setHidden(under, under.textContent === '')
+  }
+
+  function update(next) {
+    if (node !== undefined && String(node.conditions) !== String(next.conditions)) flash(row.element)
+    node = next
+    const {conditions} = node
+    fill(state, conditions, () => [
+      ...(conditions.length === 0 ? [element('span', {className: 'badge', 'data-tone': 'good'}, 'OK')] : []),
+      ...conditions.map((each) =>
+        element('span', {className: 'badge', 'data-tone': tones[each]}, conditionWords[each]),
+      ),
+      under,
+    ])
+    seen.title = dateFormat.format(node.last_seen_unix_ms)
+    setText(version, `version ${node.version}`)
+    setText(tasks, node.running_tasks === undefined ? '–' : number(node.running_tasks))
+    row.mark(3, node.running_tasks === undefined)
+    fill(gpu, node.gpu, () => bits(node.gpu))
+    row.mark(4, node.gpu.length === 0)
+    fill(cpu, [node.cpu, node.cpu_usage_pct], () => cpuContent(node))
+    row.mark(5, cpu.textContent === '–')
+    fill(labels, node.labels, () =>
+      node.labels.length === 0 ? ['–'] : node.labels.map((label) => element('span', {className: 'tag'}, label)),
+    )
+    row.mark(6, node.labels.length === 0)
+    setAction(quarantine, conditions.includes('quarantined'), 'Quarantine', id)
+    setAction(maintenance, conditions.includes('maintenance'), 'Maintenance', id)
+    tick()
+  }
+  return {element: row.element, update, tick}
+}
 
 function setAction(button, isOn, word, id) {
   const text = isOn ? `End ${word.toLowerCase()}` : word
@@ -120,13 +135,14 @@ function chooseNodes() {
   const hasWords = ({id, labels}) =>
     words.every((word) => [id, ...labels].some((text) => text.toLowerCase().includes(word)))
   const shown = allNodes.filter((node) => isChosen(node) && hasWords(node))
-  nodeTable.show(shown)
-  setHidden(byId('nodes-none'), allNodes.length === 0 || shown.length > 0)
+  table.show(shown)
+  setHidden(joinHint, allNodes.length > 0)
+  setHidden(none, allNodes.length === 0)
 }
 
 let nodesBefore
 export function showNodes(part) {
-  const known = openPart('nodes', part, (nodes) => nodes.length === 0)
+  const known = showPart(part)
   allNodes = known ?? []
   setHidden(byId('choose'), allNodes.length === 0)
   choices.forEach(([name, word, isOne], i) => {

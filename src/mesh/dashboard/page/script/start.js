@@ -1,16 +1,12 @@
-/** Event stream of the state, open only while the page is visible. */
-
+/** The dashboard of a mesh: its parts, and the stream of the state. */
 import {setClock} from '../../../../pages/parts/format.js'
-import {deadTable, showDead} from './dead.js'
-import {base} from './dialog.js'
-import {leaseTable, showLeases} from './leases.js'
-import {setLink, showLink} from './link.js'
-import {nodeTable, showNodes} from './nodes.js'
+import {currentKey} from '../../../../pages/parts/key.js'
+import {LiveStream} from '../../../../pages/parts/live.js'
+import {showDead, tickDead} from './dead.js'
+import {showLeases, tickLeases} from './leases.js'
+import {showLink, showLost, showRefused} from './link.js'
+import {showNodes, tickNodes} from './nodes.js'
 import {showQueue} from './queue.js'
-
-const lostText = 'The connection to svc mesh dashboard is lost. Restart it and open the address that it prints.'
-let stream
-let again
 
 let current
 
@@ -32,28 +28,20 @@ function change({rows, ...rest}) {
   show({...rest, nodes: known === undefined ? nodes : {...nodes, known}})
 }
 
-function connect() {
-  clearTimeout(again)
-  stream?.close()
-  stream = new EventSource(`${base}events`)
-  stream.addEventListener('state', ({data}) => show(JSON.parse(data)))
-  stream.addEventListener('changes', ({data}) => change(JSON.parse(data)))
-  stream.onerror = () => {
-    setLink('lost', lostText)
-    document.title = 'Mesh · lost'
-    // The browser reconnects a broken connection automatically, but not after an error response.
-    if (stream.readyState === EventSource.CLOSED) again = setTimeout(connect, 5000)
-  }
+const stream = new LiveStream('/api/events', {state: show, changes: change}, (link) => {
+  if (link === 'lost') showLost()
+  if (link === 'refused') showRefused()
+})
+
+function start() {
+  if (currentKey() === undefined) showRefused()
+  else stream.open()
 }
 
-document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) return connect()
-  clearTimeout(again)
-  stream.close()
-})
+addEventListener('hashchange', start)
 setInterval(() => {
-  nodeTable.tick()
-  leaseTable.tick()
-  deadTable.tick()
+  tickNodes()
+  tickLeases()
+  tickDead()
 }, 1000)
-connect()
+start()
