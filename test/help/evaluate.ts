@@ -1,4 +1,4 @@
-/** Answers the questions of `questions.json` and judges the answers. */
+/** Answers questions about svc and judges the answers. */
 import {readFileSync} from 'node:fs'
 import {isErrorOf} from '../../src/errors/index.js'
 import type {FoundPassage, Help} from '../../src/help/index.js'
@@ -27,7 +27,13 @@ export interface Judged extends Question {
   isWrong: boolean
 }
 
-export const questions: readonly Question[] = JSON.parse(readFileSync(projectFile('test/help/questions.json'), 'utf8'))
+const read = (name: string): readonly Question[] => JSON.parse(readFileSync(projectFile(`test/help/${name}`), 'utf8'))
+
+/** The questions that the search is tuned with. */
+export const questions = read('questions.json')
+
+/** Questions that were written from the guides alone. The search is never tuned with them. */
+export const heldOut = read('held-out.json')
 
 export async function judge(help: Help, question: Question): Promise<Judged> {
   const passages = await answersTo(help, question.question)
