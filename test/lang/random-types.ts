@@ -4,14 +4,14 @@ import type {Random} from '../support/random.js'
 
 /** A type as a tree, from which a later version can be derived. */
 export type Shape =
-  | {kind: 'int' | 'float' | 'bool' | 'str' | 'dec' | 'bytes' | 'Json'}
+  | {kind: 'int' | 'float' | 'bool' | 'str' | 'dec' | 'bytes' | 'Json' | 'Date' | 'DateTime' | 'Duration'}
   | {kind: 'List' | 'Set' | 'Option' | 'Map'; of: Shape}
   | {kind: 'tuple'; items: Shape[]}
   | {kind: 'record'; fields: Fields}
   | {kind: 'sum'; variants: {name: string; fields: Fields}[]}
 export type Fields = {name: string; shape: Shape}[]
 
-export const scalars = ['int', 'float', 'bool', 'str', 'dec', 'bytes', 'Json'] as const
+export const scalars = ['int', 'float', 'bool', 'str', 'dec', 'bytes', 'Json', 'Date', 'DateTime', 'Duration'] as const
 export const names = ['a', 'b', 'c', 'd', 'e', 'f'] as const
 export const variantNames = ['Open', 'Shut', 'Held', 'Lost'] as const
 
@@ -84,7 +84,24 @@ export class TypeWriter {
   }
 }
 
-const texts = ['', 'a', '1', '1.50', '-2', 'true', '[1]', '{}', 'it’s "x"', '007', '1e3', '"x"', ' "']
+const texts = [
+  '2024-02-29',
+  '2024-02-29T10:00:00.000Z',
+  'PT1H',
+  '',
+  'a',
+  '1',
+  '1.50',
+  '-2',
+  'true',
+  '[1]',
+  '{}',
+  'it’s "x"',
+  '007',
+  '1e3',
+  '"x"',
+  ' "',
+]
 
 /** A value of a type, as JSON. */
 export function value(random: Random, of: Shape): unknown {
@@ -105,6 +122,12 @@ export function value(random: Random, of: Shape): unknown {
       return random.pick(['0', '1.50', '-2', '00.1', '12345678901234567890.1'])
     case 'bytes':
       return random.pick(['', 'AAE=', '/w=='])
+    case 'Date':
+      return random.pick(['2024-02-29', '0001-01-01', '9999-12-31'])
+    case 'DateTime':
+      return random.pick(['2024-02-29T10:00:00.000Z', '0001-01-01T00:00:00.000Z'])
+    case 'Duration':
+      return random.pick(['PT0S', 'P1DT0.001S', '-PT1H'])
     case 'Json':
       return random.pick([1, 'x', true, [1, null], {a: 1, b: null}])
     case 'Option':

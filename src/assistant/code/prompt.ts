@@ -72,7 +72,7 @@ const language = `You write programs of the svc data language. A program is a li
 types, functions, endpoints and routes. There are no imports, no classes, and no statements outside of functions.
 
 - @table type Name { field: Type } declares a table. Every row has an integer key _id, which is not declared. Types of
-  fields: int, float, bool, str, dec, bytes, Id[Table], List[T], Map[str, T], records and sums; Option[T] may be absent.
+  fields: int, float, bool, str, dec, bytes, Date, DateTime, Duration, Id[Table], List[T], Map[str, T], records and sums; Option[T] may be absent.
 - @index Table.name on (field, field) declares an index.
 - @endpoint(kind: query) reads and may not write; @endpoint(kind: mutation) writes; @endpoint(kind: server) is for the
   rest. It stands before fn name(param: Type) to Type { }. A route is http get "/path/{id}" (id: int) to Type { };

@@ -1,6 +1,6 @@
 import type {Span} from '../diagnostics/index.js'
 import type {Arg, Expr} from '../syntax/index.js'
-import type {Fault, Signature} from './builtins.js'
+import type {Fault, Signature} from './builtin.js'
 import type {Checker} from './checker.js'
 import type {Ir} from './ir.js'
 import {show, type Type} from './types.js'

@@ -14,6 +14,7 @@ import {abbreviatedObject, checkList, checkObject, checkTuple, differingFields} 
 import {Scope} from './scope.js'
 import {checkBlock} from './statements.js'
 import type {Symbols} from './symbols.js'
+import {timeHint} from './time-builtins.js'
 import {
   bool,
   dec,
@@ -22,6 +23,7 @@ import {
   ignored,
   int,
   isNumber,
+  isTime,
   isUnknown,
   type Slot,
   show,
@@ -85,9 +87,12 @@ export function checkDefaults(context: BodyContext): void {
     const c = new BodyChecker(nowhere({text: column.name, ...column.span}), context)
     const isNow = expr.kind === 'call' && expr.callee.kind === 'name' && expr.callee.name.text === 'now'
     if (isNow && expr.args.length === 0 && !declarations.functions.has('now')) {
-      const now: Ir = {kind: 'builtin', name: 'std.time.now_ms', args: [], type: int}
+      const now: Ir =
+        column.base.kind === 'datetime'
+          ? {kind: 'builtin', name: 'DateTime.now', args: [], type: column.base}
+          : {kind: 'builtin', name: 'std.time.now_ms', args: [], type: int}
       column.fallback = now
-      if (!fits(int, column.type, 'slot')) c.mismatch(expr, int, column.type)
+      if (!fits(now.type, column.type, 'slot')) c.mismatch(expr, now.type, column.type)
       continue
     }
     const value = c.check(expr, column.type, 'slot')
@@ -148,7 +153,7 @@ class BodyChecker implements Checker {
 
   mismatch(span: Span, found: Type, expected: Type, code: DiagnosticCode = 'typecheck.mismatch'): void {
     const [expectedType, foundType] = [show(expected), show(found)]
-    const hint = hintFor(found, expected)
+    const hint = hintFor(found, expected) ?? (isTime(expected) ? timeHint(found, expected) : undefined)
     this.report(code, span, `Expected ${expectedType}, found ${foundType}.`, {
       expectedType,
       foundType,

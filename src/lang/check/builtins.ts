@@ -1,4 +1,6 @@
+import {type Fault, type Signature, takes} from './builtin.js'
 import type {Ir, MethodFamily} from './ir.js'
+import {timeFunctions, timeMethods, timeNamespaced} from './time-builtins.js'
 import {
   bool,
   dec,
@@ -20,30 +22,6 @@ import {
   unknown,
 } from './types.js'
 
-/** The parameters and result of a built-in function or method. */
-export interface Signature {
-  params: readonly Type[]
-  /** The number of optional parameters, counted from the end. */
-  optional?: number
-  result: Type | ((args: readonly Ir[]) => Type)
-  /** The parameters of lambdas, if they depend on the other arguments. */
-  given?: (args: readonly (Ir | undefined)[]) => readonly Type[]
-  /** Why the types of the receiver and of the arguments do not suit. */
-  fault?: (args: readonly Ir[]) => Fault | undefined
-}
-
-/** What a function needs, and the type that was found. */
-export interface Fault {
-  needs: string
-  found: Type | string
-}
-
-const takes = (params: readonly Type[], result: Signature['result'], optional = 0): Signature => ({
-  params,
-  result,
-  optional,
-})
-
 /** Global functions. */
 export const functions: Readonly<Record<string, Signature>> = {
   len: takes([unknown], int),
@@ -55,6 +33,7 @@ export const functions: Readonly<Record<string, Signature>> = {
   range: takes([int, int], list(int)),
   print: takes([unknown], unit),
   assert: takes([bool, str], unit, 1),
+  ...timeFunctions,
 }
 
 const logLevels = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, takes([unknown], unit)]))
@@ -73,6 +52,7 @@ const common = ([a, b]: readonly Ir[]): Type => join(a?.type ?? unknown, b?.type
 /** Functions in namespaces, by their full name. */
 export const namespaced: Readonly<Record<string, Signature>> = {
   'std.time.now_ms': takes([], int),
+  ...timeNamespaced,
   'std.math.abs': {...takes([unknown], ([x]) => x?.type ?? unknown), fault: numbers},
   'std.math.min': {...takes([unknown, unknown], common), fault: numbers},
   'std.math.max': {...takes([unknown, unknown], common), fault: numbers},
@@ -109,7 +89,10 @@ const forItems =
   }
 
 const orderedItems = 'items that can be ordered'
-const isTotal = (type: Type) => isNumber(type) || type.kind === 'dec' || isUnknown(type)
+const isTotal = (type: Type) => isNumber(type) || type.kind === 'dec' || type.kind === 'duration' || isUnknown(type)
+/** The type of the mean of values. */
+export const meanOf = (type: Type): Type => (type.kind === 'dec' || type.kind === 'duration' ? type : float)
+
 const isKey = (type: Type) => ['str', 'int', 'id', 'bool', 'unknown', 'never'].includes(type.kind)
 
 const listMethods: Methods = {
@@ -142,7 +125,7 @@ const listMethods: Methods = {
       list({kind: 'tuple', items: [of(receiver), others === undefined ? unknown : of(others.type)]}),
     ),
   sum: forItems(isTotal, 'numbers', (item) => takes([], item.kind === 'id' ? int : item)),
-  avg: forItems(isTotal, 'numbers', (item) => takes([], option(item.kind === 'dec' ? dec : float))),
+  avg: forItems(isTotal, 'numbers', (item) => takes([], option(meanOf(item)))),
   min: forItems(isOrdered, orderedItems, (item) => takes([], option(item))),
   max: forItems(isOrdered, orderedItems, (item) => takes([], option(item))),
   sort: forItems(isOrdered, orderedItems, (item) => takes([], list(item))),
@@ -285,6 +268,7 @@ export const methods: Readonly<Record<MethodFamily, Methods>> = {
   map: mapMethods,
   json: jsonMethods,
   request: requestMethods,
+  ...timeMethods,
 }
 
 const families: Partial<Record<Type['kind'], MethodFamily>> = {
@@ -299,6 +283,9 @@ const families: Partial<Record<Type['kind'], MethodFamily>> = {
   map: 'map',
   json: 'json',
   request: 'request',
+  date: 'date',
+  datetime: 'datetime',
+  duration: 'duration',
 }
 
 export const familyOf = ({kind}: Type): MethodFamily | undefined => families[kind]

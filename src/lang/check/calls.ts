@@ -1,12 +1,14 @@
 import {near} from '../diagnostics/index.js'
 import type {CallExpr, Expr, MemberExpr, Name} from '../syntax/index.js'
 import {checkArgs, countRange} from './arguments.js'
-import {familyOf, methods, namespaced, type Signature} from './builtins.js'
+import type {Signature} from './builtin.js'
+import {familyOf, methods, namespaced} from './builtins.js'
 import {type Checker, handled, nothing, plain} from './checker.js'
 import {foreignMethod} from './foreign-methods.js'
 import {addCall, builtinFunction} from './identifiers.js'
 import type {FunctionType, Ir, ParamType} from './ir.js'
 import {checkMember, namespacedName, reportUnknownNamespaced} from './members.js'
+import {conversions, convertedLiteral, timeTypes} from './time-builtins.js'
 import {int, isNumber, isUnknown, show, str, type Type, unknown} from './types.js'
 import {reportUnknown, reportUnknownName} from './unknown-name.js'
 import {checkConstruction} from './variants.js'
@@ -21,7 +23,7 @@ export function checkCall(c: Checker, expr: CallExpr, expected?: Type): Ir {
     if (target !== undefined) return checkFunctionCall(c, expr, target, name)
     const constructed = checkConstruction(c, name, expr, expected)
     if (constructed !== undefined) return constructed
-    const builtin = builtinFunction(name.text)
+    const builtin = builtinFunction(c, name.text)
     if (builtin !== undefined) return checkBuiltinCall(c, name.text, builtin, expr)
   }
   const called = c.value(callee)
@@ -80,6 +82,8 @@ function checkApply(c: Checker, callee: Ir, {params, result}: Type & {kind: 'fun
 function checkBuiltinCall(c: Checker, name: string, builtin: Signature, expr: CallExpr): Ir {
   const checked = checkArgs(c, expr.args, builtin, expr, name)
   const [first] = checked.args
+  const literal = timeTypes.has(name) ? checkedLiteral(c, name, first, expr) : undefined
+  if (literal !== undefined) return literal
   if (name === 'len' && first !== undefined && !hasLength(first.type))
     reportArgument(c, expr.args[0]?.value, first.type, 'a list, a map or a str')
   if ((name === 'int' || name === 'float' || name === 'dec') && first !== undefined && !isConvertible(first.type))
@@ -88,6 +92,18 @@ function checkBuiltinCall(c: Checker, name: string, builtin: Signature, expr: Ca
     return {kind: 'builtin', name, args: [truncated(first)], type: checked.type}
   const span = name === 'assert' ? {span: {start: expr.start, end: expr.end}} : {}
   return {kind: 'builtin', name, ...span, ...checked}
+}
+
+/** A date, time or duration that is written as a literal; reports one of another form. */
+function checkedLiteral(c: Checker, name: string, ir: Ir | undefined, expr: CallExpr): Ir | undefined {
+  if (ir?.kind !== 'const' || typeof ir.value !== 'string' || ir.type.kind !== 'str') return undefined
+  const found = convertedLiteral(name, ir.value)
+  const example = conversions[name]?.example
+  if (found === undefined)
+    c.report('typecheck.arg_mismatch', expr.args[0]?.value ?? expr, `${JSON.stringify(ir.value)} is not a ${name}.`, {
+      hints: [`For example: ${name}("${example}")`],
+    })
+  return found
 }
 
 const truncated = (object: Ir): Ir => {

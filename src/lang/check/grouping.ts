@@ -1,11 +1,12 @@
 import type {Arg, CallExpr, Entry, Expr, Name} from '../syntax/index.js'
+import {meanOf} from './builtins.js'
 import {type ChainContext, hasChainArgs} from './chain-context.js'
 import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
 import type {Aggregate, AggregateFunction, Grouping} from './ir.js'
 import {checkConditions} from './predicate.js'
 import {objectOf} from './records.js'
-import {type Column, dec, float, int, option, show, storageOf, type Table, type Type, unknown} from './types.js'
+import {type Column, int, isTime, option, show, storageOf, type Table, type Type, unknown} from './types.js'
 import {reportRepeatedKeys} from './unknown-name.js'
 
 /** The functions of `aggregate({…})`: the types of columns that they apply to, and the type of their result. */
@@ -14,17 +15,17 @@ const functions: Readonly<
 > = {
   count: {needs: 'a column', applies: () => true, result: () => int},
   sum: {needs: 'a column of numbers', applies: isTotal, result: (base) => base},
-  avg: {needs: 'a column of numbers', applies: isTotal, result: (base) => option(base.kind === 'dec' ? dec : float)},
+  avg: {needs: 'a column of numbers', applies: isTotal, result: (base) => option(meanOf(base))},
   min: {needs: 'a column that can be ordered', applies: isOrderedColumn, result: option},
   max: {needs: 'a column that can be ordered', applies: isOrderedColumn, result: option},
 }
 
 function isTotal({kind}: Type): boolean {
-  return kind === 'int' || kind === 'float' || kind === 'dec' || kind === 'unknown'
+  return ['int', 'float', 'dec', 'duration', 'unknown'].includes(kind)
 }
 
 function isOrderedColumn(type: Type): boolean {
-  return isTotal(type) || ['id', 'str', 'bool'].includes(type.kind)
+  return isTotal(type) || isTime(type) || ['id', 'str', 'bool'].includes(type.kind)
 }
 
 /** The type of one result. */

@@ -1,10 +1,12 @@
 import type {Name, NameExpr} from '../syntax/index.js'
-import {functions, type Signature} from './builtins.js'
+import type {Signature} from './builtin.js'
+import {functions} from './builtins.js'
 import {type Checker, nothing} from './checker.js'
 import {useConstant} from './constants.js'
 import type {Binding, FunctionType, Ir} from './ir.js'
 import {describeBinding} from './scope.js'
 import {signature} from './signatures.js'
+import {isDeclaredType} from './type-nodes.js'
 import {option, type Type, unit, unknown} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 import {checkVariant, variantOf} from './variants.js'
@@ -39,14 +41,15 @@ export function checkName(c: Checker, {name}: NameExpr, expected: Type | undefin
     c.report('typecheck.table_handle', name, 'db is not a value; name a table and an operation, such as db.Task.all().')
     return nothing
   }
-  const builtin = builtinFunction(text)
+  const builtin = builtinFunction(c, text)
   if (builtin !== undefined) return builtinValue(c, text, builtin)
   reportUndefined(c, name)
   return nothing
 }
 
-export const builtinFunction = (name: string): Signature | undefined =>
-  Object.hasOwn(functions, name) ? functions[name] : undefined
+/** A declared type has precedence over the conversion of the same name. */
+export const builtinFunction = (c: Checker, name: string): Signature | undefined =>
+  Object.hasOwn(functions, name) && !isDeclaredType(c.declarations, name) ? functions[name] : undefined
 
 /** Records that the current function may call `target`. */
 export function addCall(c: Checker, target: FunctionType, name: Name): void {

@@ -1,6 +1,6 @@
 import type {Span} from '../diagnostics/index.js'
 import type {EndpointKind, FunctionDecl, HttpDecl} from '../syntax/index.js'
-import type {Column, Index, SumType, Table, Type, VariantType} from './types.js'
+import type {Column, Index, SumType, Table, TimeKind, Type, VariantType} from './types.js'
 
 /** The expression of a column's default; undefined without one. */
 export const defaultOf = ({fallback}: Column): Ir | undefined => fallback as Ir | undefined
@@ -100,7 +100,9 @@ export type Ir =
 
 export type IrOf<K extends Ir['kind']> = Ir & {kind: K}
 
-export type MethodFamily = 'list' | 'str' | 'int' | 'float' | 'dec' | 'option' | 'result' | 'map' | 'json' | 'request'
+export type MethodFamily =
+  | ('list' | 'str' | 'int' | 'float' | 'dec' | 'option' | 'result' | 'map' | 'json' | 'request')
+  | TimeKind
 export type Arithmetic = '+' | '-' | '*' | '/' | '%'
 export type NumberMode = 'int' | 'float' | 'dec' | 'unknown'
 export type Comparison = 'is' | 'isnt' | '<' | '>' | '<=' | '>='

@@ -5,6 +5,7 @@ import {type Checker, nothing} from './checker.js'
 import {foreignMethod} from './foreign-methods.js'
 import type {Ir} from './ir.js'
 import {reportUnknownField} from './records.js'
+import {isDeclaredType} from './type-nodes.js'
 import {type FieldType, int, show, str, type Type, unknown} from './types.js'
 
 export function checkMember(c: Checker, expr: MemberExpr): Ir {
@@ -109,6 +110,7 @@ export function namespacedName(c: Checker, expr: MemberExpr): string | undefined
   while (root.kind === 'member') root = root.object
   if (root.kind !== 'name' || !namespaces.has(root.name.text) || c.scope.find(root.name.text) !== undefined)
     return undefined
+  if (isDeclaredType(c.declarations, root.name.text)) return undefined
   const names: string[] = []
   for (let at: Expr = expr; at.kind === 'member'; at = at.object) names.unshift(at.member.text)
   return [root.name.text, ...names].join('.')

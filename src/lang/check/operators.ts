@@ -3,12 +3,35 @@ import {concatenated} from './builtins.js'
 import {checkCall} from './calls.js'
 import {type Checker, nothing} from './checker.js'
 import type {Arithmetic, Comparison, Ir, NumberMode} from './ir.js'
-import {bool, dec, fits, float, int, isNumber, isUnknown, join, show, str, type Type, unknown} from './types.js'
+import {timeArithmetic, timeHint} from './time-builtins.js'
+import {
+  bool,
+  dec,
+  duration,
+  fits,
+  float,
+  int,
+  isNumber,
+  isTime,
+  isUnknown,
+  join,
+  show,
+  str,
+  type Type,
+  unknown,
+} from './types.js'
 
 export function checkUnary(c: Checker, {operator, operand: inner}: Expr & {kind: 'unary'}): Ir {
   if (operator === 'not') return {kind: 'not', operand: condition(c, inner, operator), type: bool}
   const operand = c.value(inner)
   const {type} = operand
+  if (type.kind === 'duration')
+    return {
+      kind: 'builtin',
+      name: 'duration * number',
+      args: [operand, {kind: 'const', value: -1, type: int}],
+      type: duration,
+    }
   if (!isNumber(type) && type.kind !== 'dec' && !isUnknown(type))
     c.report('typecheck.operator', inner, `Operator '-' does not apply to ${show(type)}.`)
   if (operand.kind === 'const' && typeof operand.value === 'number') return {...operand, value: -operand.value}
@@ -68,7 +91,12 @@ function compared(
   if (a.kind !== b.kind && modeOf(a, b) === 'dec')
     return {kind: 'compare', operator, mode: 'dec', left: asDecimal(left), right: asDecimal(right), type: bool}
   if (!canCompare(a, b))
-    c.report('typecheck.operator', expr, `Operator '${operator}' cannot compare ${show(a)} with ${show(b)}.`)
+    c.report(
+      'typecheck.operator',
+      expr,
+      `Operator '${operator}' cannot compare ${show(a)} with ${show(b)}.`,
+      hints(timeHint(a, b)),
+    )
   const mode = a.kind === 'dec' && b.kind === 'dec' ? 'dec' : 'plain'
   return {kind: 'compare', operator, mode, left, right, type: bool}
 }
@@ -77,7 +105,7 @@ const canEqual = (a: Type, b: Type) => fits(a, b, 'slot') || fits(b, a, 'slot')
 
 const canOrder = (a: Type, b: Type) =>
   (isNumber(a) && isNumber(b) && fitsEither(a, b)) ||
-  (a.kind === b.kind && (a.kind === 'str' || a.kind === 'dec')) ||
+  (a.kind === b.kind && (a.kind === 'str' || a.kind === 'dec' || isTime(a))) ||
   isUnknown(a) ||
   isUnknown(b)
 
@@ -99,15 +127,20 @@ export function checkArithmetic(
     const type = isUnknown(a) ? (isUnknown(b) ? unknown : b) : a
     return {kind: 'arithmetic', operator, mode: 'unknown', left, right, type: operator === '+' ? unknown : type}
   }
+  const time = timeArithmetic(operator, left, right)
+  if (time !== undefined) return time
   const mode = modeOf(a, b)
   if (mode === undefined) {
     const span = {start: first.start, end: second.end}
-    c.report('typecheck.operator', span, `Operator '${operator}' does not apply to ${show(a)} and ${show(b)}.`)
+    const message = `Operator '${operator}' does not apply to ${show(a)} and ${show(b)}.`
+    c.report('typecheck.operator', span, message, hints(timeHint(a, b)))
     return nothing
   }
   const [x, y] = mode === 'dec' ? [asDecimal(left), asDecimal(right)] : [left, right]
   return {kind: 'arithmetic', operator, mode, left: x, right: y, type: {int, float, dec}[mode]}
 }
+
+const hints = (hint: string | undefined) => (hint === undefined ? {} : {hints: [hint]})
 
 const isItems = (type: Type): type is Type & {kind: 'list' | 'set'} => type.kind === 'list' || type.kind === 'set'
 

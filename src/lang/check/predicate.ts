@@ -12,6 +12,7 @@ import {
   isComparable,
   isNumber,
   isScalar,
+  isTime,
   list,
   option,
   show,
@@ -111,7 +112,7 @@ const notFor = (c: Checker, span: Span, operator: string, column: Column) =>
     `${operator} does not apply to column '${column.name}' of type ${show(column.type)}.`,
   )
 
-const isOrdered = (type: Type) => isNumber(type) || type.kind === 'str' || type.kind === 'dec'
+const isOrdered = (type: Type) => isNumber(type) || type.kind === 'str' || type.kind === 'dec' || isTime(type)
 const isText = (type: Type) => type.kind === 'str'
 const elementOf = (type: Type): Type | undefined =>
   (type.kind === 'list' || type.kind === 'set') && isScalar(type.of) ? type.of : undefined

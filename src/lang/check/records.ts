@@ -231,7 +231,8 @@ export function reportUnknownField(c: Checker, name: Name, of: string, fields: r
 
 /** How the fields of an object differ from those of a record, also within lists, options and objects. */
 export function differingFields(found: Type, expected: Type): string | undefined {
-  if (isHolder(found) && isHolder(expected)) return differingFields(found.of, expected.of)
+  if (isHolder(found)) return differingFields(found.of, isHolder(expected) ? expected.of : expected)
+  if (isHolder(expected)) return differingFields(found, expected.of)
   if (found.kind !== 'object') return undefined
   if (expected.kind === 'object')
     return firstOf(expected.fields, ([name, type]) => differingFields(found.fields.get(name) ?? unknown, type))

@@ -83,7 +83,7 @@ export function readChanges(context: ChainContext, expr: Expr): ColumnChange[] {
   })
 }
 
-const hasSum = ({base, nullable}: Column) => !nullable && ['int', 'float', 'dec'].includes(base.kind)
+const hasSum = ({base, nullable}: Column) => !nullable && ['int', 'float', 'dec', 'duration'].includes(base.kind)
 
 /** The value of `{ increment: value }`. */
 function incrementOf(expr: Expr): Expr | undefined {

@@ -1,6 +1,7 @@
 import {didYouMean, near} from '../diagnostics/index.js'
 import type {TypeNode} from '../syntax/index.js'
-import type {Declaring} from './declarations.js'
+import type {Declarations, Declaring} from './declarations.js'
+import {timeTypes} from './time-builtins.js'
 import {
   bool,
   bytes,
@@ -46,6 +47,13 @@ const foreignTypes: ReadonlyMap<string, string> = new Map([
   ['void', 'Unit'],
   ['any', 'Json'],
   ['Array', 'List'],
+  ['date', 'Date'],
+  ['datetime', 'DateTime'],
+  ['timestamp', 'DateTime'],
+  ['Timestamp', 'DateTime'],
+  ['Instant', 'DateTime'],
+  ['timedelta', 'Duration'],
+  ['interval', 'Duration'],
 ])
 
 /** Generic types, with their minimum and maximum number of type arguments. */
@@ -64,6 +72,10 @@ const genericTypes: ReadonlyMap<string, readonly [number, number]> = new Map([
 
 /** `Page[T]`, unless the program declares a type of this name. */
 const pageType = 'Page'
+
+/** Whether a program declares a type or variant, which has precedence over a built-in one. */
+export const isDeclaredType = ({tables, records, sums, variants}: Declarations, name: string): boolean =>
+  tables.has(name) || records.has(name) || sums.has(name) || variants.has(name)
 
 export const isBuiltinType = (name: string): boolean => simpleTypes.has(name) || genericTypes.has(name)
 
@@ -87,9 +99,9 @@ function readNamedType(d: Declaring, node: TypeNode & {kind: 'named'}): Type {
   const sum = sums.get(text)
   const declared = table ?? record ?? sum
   if (text === pageType && declared === undefined) return readGenericType(d, node, [1, 1])
-  const simple = simpleTypes.get(text)
+  const simple = simpleTypes.get(text) ?? timeTypes.get(text)
   if (declared === undefined && simple === undefined) {
-    const known = [simpleTypes, genericTypes, tables, records, sums].flatMap((types) => [...types.keys()])
+    const known = [simpleTypes, timeTypes, genericTypes, tables, records, sums].flatMap((types) => [...types.keys()])
     const suggestion = foreignTypes.get(text) ?? near(text, known)
     reportUnknown(d.diagnostics, 'typecheck.unknown_type', name, `Unknown type '${text}'.`, suggestion, {})
     return unknown

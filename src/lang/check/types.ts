@@ -9,6 +9,7 @@ export type Type =
   /** The expected type if the value is unused. */
   | {kind: 'ignored'}
   | {kind: 'int' | 'float' | 'bool' | 'str' | 'dec' | 'bytes' | 'unit' | 'json' | 'request'}
+  | {kind: TimeKind}
   | {kind: 'id'; table: Table}
   | {kind: 'list' | 'set' | 'map' | 'option'; of: Type}
   | {kind: 'tuple'; items: readonly Type[]}
@@ -23,7 +24,11 @@ export type Type =
   /** The type of a database operation until its use determines whether a failure is handled. */
   | {kind: 'outcome'; of: Type}
 
-export type Storage = 'integer' | 'real' | 'text' | 'blob' | 'json'
+/** Dates and times are their ISO 8601 text; durations, too. */
+export type TimeKind = 'date' | 'datetime' | 'duration'
+
+/** `millis`: a duration as an integer. */
+export type Storage = 'integer' | 'real' | 'text' | 'blob' | 'json' | 'millis'
 
 /** The expression of a default: an `Ir`, whose file imports this one. */
 export interface ColumnDefault {
@@ -102,6 +107,9 @@ export const bool: Type = {kind: 'bool'}
 export const str: Type = {kind: 'str'}
 export const dec: Type = {kind: 'dec'}
 export const bytes: Type = {kind: 'bytes'}
+export const date: Type = {kind: 'date'}
+export const dateTime: Type = {kind: 'datetime'}
+export const duration: Type = {kind: 'duration'}
 export const unit: Type = {kind: 'unit'}
 export const json: Type = {kind: 'json'}
 export const request: Type = {kind: 'request'}
@@ -143,6 +151,9 @@ const names: Partial<Visitor<Type, string, (of: Type) => string>> = {
   unit: () => 'Unit',
   json: () => 'Json',
   request: () => 'Request',
+  date: () => 'Date',
+  datetime: () => 'DateTime',
+  duration: () => 'Duration',
   id: ({table}) => `Id[${table.name}]`,
   list: ({of}, inner) => `List[${inner(of)}]`,
   set: ({of}, inner) => `Set[${inner(of)}]`,
@@ -228,7 +239,8 @@ export function join(a: Type, b: Type): Type | undefined {
 
 export const isNumber = ({kind}: Type): boolean => kind === 'int' || kind === 'float' || kind === 'id'
 export const isScalar = ({kind}: Type): boolean =>
-  isNumber({kind} as Type) || kind === 'bool' || kind === 'str' || kind === 'dec' || kind === 'bytes'
+  isNumber({kind} as Type) || kind === 'bool' || kind === 'str' || kind === 'dec' || kind === 'bytes' || isTime({kind})
+export const isTime = ({kind}: {kind: string}): boolean => kind === 'date' || kind === 'datetime' || kind === 'duration'
 
 /** A sum type whose variants have no fields. */
 export const isEnum = (type: Type): boolean =>
@@ -273,7 +285,7 @@ const storable: Partial<Visitor<Type, boolean, Set<object> | undefined>> = {
 const areStorable = (fields: readonly FieldType[], seen: Set<object>) =>
   fields.every((field) => isStorable(field.type, seen))
 
-/** Whether values of the type can be equal although their JSON texts differ: decimals and sets. */
+/** Whether values of the type are compared in another way than their JSON texts: decimals, durations and sets. */
 export const isEqualByValue = (type: Type, seen: Set<object> = new Set()): boolean =>
   visitSome(type, equalByValue, seen, () => false)
 
@@ -283,6 +295,7 @@ const areEqualByValue = (fields: readonly FieldType[], seen: Set<object>) =>
 
 const equalByValue: Partial<Visitor<Type, boolean, Set<object>>> = {
   dec: () => true,
+  duration: () => true,
   set: () => true,
   list: isEqualContent,
   map: isEqualContent,
@@ -303,6 +316,9 @@ const storages: Partial<Record<Type['kind'], Storage>> = {
   str: 'text',
   dec: 'text',
   bytes: 'blob',
+  date: 'text',
+  datetime: 'text',
+  duration: 'millis',
 }
 
 export const storageOf = ({kind}: Type): Storage => storages[kind] ?? 'json'

@@ -7,6 +7,7 @@ const sqlTypes: Readonly<Record<Column['storage'], string>> = {
   text: 'TEXT',
   blob: 'BLOB',
   json: 'TEXT',
+  millis: 'INTEGER',
 }
 
 export const sqlType = ({storage}: Column): string => sqlTypes[storage]

@@ -107,7 +107,7 @@ function writeCompare({operator, mode, left, right}: IrOf<'compare'>, w: Writing
 }
 
 function refuseComparison(): never {
-  throw new NotPortable('it compares decimals or sets')
+  throw new NotPortable('it compares decimals, durations or sets')
 }
 
 const itemOf = (type: Type): Type => ('of' in type ? type.of : type)

@@ -34,6 +34,9 @@ const integer: Schema = {type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maxi
 /** Base64 with padding, whose unused bits are 0. */
 const base64 = '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$'
 
+/** ISO 8601 without years and months. */
+const durationPattern = '^[+-]?P(?!$)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+([.,]\\d{1,9})?S)?)?$'
+
 const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: Type) => Schema}>> = {
   int: () => integer,
   id: () => integer,
@@ -41,6 +44,9 @@ const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: 
   bool: () => ({type: 'boolean'}),
   str: () => ({type: 'string'}),
   dec: () => ({type: 'string', pattern: '^-?\\d+(\\.\\d+)?$'}),
+  date: () => ({type: 'string', format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$'}),
+  datetime: () => ({type: 'string', format: 'date-time'}),
+  duration: () => ({type: 'string', format: 'duration', pattern: durationPattern}),
   bytes: () => ({type: 'string', contentEncoding: 'base64', pattern: base64}),
   list: ({of}, {inner}) => ({type: 'array', items: inner(of)}),
   set: ({of}, {inner}) => ({type: 'array', items: inner(of), uniqueItems: true}),
@@ -67,7 +73,9 @@ const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: 
 
 const present = (type: Type) => (type.kind === 'option' ? type.of : type)
 
-const plainTypes: ReadonlySet<Type['kind']> = new Set(['str', 'dec', 'bytes', 'int', 'float', 'bool', 'id'])
+const plainTypes: ReadonlySet<Type['kind']> = new Set([
+  ...(['str', 'dec', 'bytes', 'int', 'float', 'bool', 'id', 'date', 'datetime', 'duration'] as const),
+])
 
 /** Whether a route reads a parameter as plain text, or in the query string as a repeated parameter, instead of JSON. */
 function isPlain(type: Type, place: 'path' | 'query'): boolean {

@@ -127,6 +127,9 @@ const examples: Partial<Visitor<Type, string, (of: Type) => string>> = {
   str: () => '"..."',
   bytes: () => '"..."',
   dec: () => '0.00dec',
+  date: () => 'Date("2024-05-31")',
+  datetime: () => 'DateTime("2024-05-31T10:00:00Z")',
+  duration: () => 'Duration("PT1H")',
   list: () => '[]',
   set: () => '[]',
   record: ({record}, inner) => {

@@ -1,5 +1,5 @@
 import type {Database} from 'better-sqlite3'
-import {type Column, storageOf, type Table, type Type} from '../check/index.js'
+import {type Column, isTime, storageOf, type Table, type Type, writeDuration} from '../check/index.js'
 import {sqlType} from '../emit/index.js'
 import {quoted} from '../plan/index.js'
 import {type Bound, binder, decoder, isObject, TypeMismatch, toJson, type Value} from '../run/index.js'
@@ -18,6 +18,7 @@ export type Conversion = (stored: unknown, cast: unknown) => Bound | typeof misf
 /** Whether the stored bytes of a valid value stay unchanged. */
 export const keepsStored = (column: Column, found: LiveColumn): boolean => {
   const from = declaredType(found)
+  if (isTime(column.base) || from?.kind === 'duration') return from?.kind === column.base.kind
   const wasJson = from === undefined ? column.storage === 'json' : storageOf(from) === 'json'
   return found.type === sqlType(column) && wasJson === (column.storage === 'json')
 }
@@ -37,7 +38,8 @@ export function conversion(column: Column, from: Type | undefined): Conversion {
       return isSame(json, JSON.parse(String(fresh))) ? fresh : misfit
     })
   if (wasJson) return attempt((stored) => fromJson(JSON.parse(String(stored))))
-  if (isJson) {
+  // A duration is stored as a number that is not its JSON form.
+  if (isJson || column.storage === 'millis' || from?.kind === 'duration') {
     const read = from === undefined ? (stored: unknown) => stored : scalarOf(from)
     return attempt((stored) => fromJson(toJson(read(stored))))
   }
@@ -70,7 +72,7 @@ const scalarDecoder =
 const scalarOf =
   ({kind}: Type) =>
   (stored: unknown): Value =>
-    kind === 'bool' ? stored !== 0 : stored
+    kind === 'bool' ? stored !== 0 : kind === 'duration' ? writeDuration(Number(stored)) : stored
 
 /** Whether a cast to another storage class was lossless. */
 function isSameScalar({storage}: Column, old: unknown, fresh: unknown): boolean {

@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import {excerpt} from '../../errors/index.js'
-import {type Column, checkProgram, type FieldType, type Type, type Visitor, visitSome} from '../check/index.js'
+import {type Column, checkProgram, type FieldType, show, type Type, type Visitor, visitSome} from '../check/index.js'
 
 /**
  * The declared type of each column, in the language. SQLite stores a string, a decimal number and a record all as
@@ -50,6 +50,9 @@ export function writeType(type: Type, rename = (name: string) => name): Written 
   const writers: Partial<Visitor<Type, string, undefined>> = {
     id: () => 'int',
     json: () => 'Json',
+    date: (of) => show(of),
+    datetime: (of) => show(of),
+    duration: (of) => show(of),
     list: ({of}) => `List[${write(of)}]`,
     set: ({of}) => `Set[${write(of)}]`,
     map: ({of}) => `Map[str, ${write(of)}]`,
@@ -113,6 +116,9 @@ function holds(from: Type, to: Type, assumed: Map<object, Set<object>>): boolean
       return to.kind === 'int' || to.kind === 'id' || to.kind === 'float'
     case 'dec':
       return to.kind === 'dec' || to.kind === 'str'
+    case 'date':
+    case 'datetime':
+      return to.kind === from.kind || to.kind === 'str'
     case 'list':
       return to.kind === 'json' || (to.kind === 'list' && inner(from.of, to.of))
     case 'set':

@@ -1,7 +1,7 @@
 import type {Database} from 'better-sqlite3'
 import type {MigrationStep} from '../../contracts/index.js'
 import {counted} from '../../errors/index.js'
-import {type Column, type Index, type Program, show, type Table} from '../check/index.js'
+import {type Column, conversions, type Index, isTime, type Program, show, type Table} from '../check/index.js'
 import {columnDefinition, createIndex, createTable, sqlType} from '../emit/index.js'
 import {keyOf, quoted} from '../plan/index.js'
 import {misfitsOf, nameRows} from './convert.js'
@@ -98,7 +98,7 @@ function addedColumns(table: Table, live: LiveTable): Step[] {
   })
 }
 
-const exampleOf = (column: Column) => JSON.stringify(zeroOf(column) ?? {})
+const exampleOf = (column: Column) => JSON.stringify(zeroOf(column) ?? conversions[show(column.base)]?.example ?? {})
 
 export const addColumn = (table: Table, column: Column, literal?: string): string =>
   `ALTER TABLE ${quoted(table.sqlName)} ADD COLUMN ${columnDefinition(column)}${literal === undefined ? '' : ` DEFAULT ${literal}`};`
@@ -150,8 +150,8 @@ function rereadColumn(
   if (isEmpty(database, table, found)) return undefined
   const before = declaredType(found)
   const {count, ids} = misfitsOf(database, table, column, found)
-  // If the old type was not recorded, the values are valid if they can be decoded.
-  if (before === undefined && count === 0) return undefined
+  // If the old type was not recorded, the values are valid if they can be decoded. Times are also normalised.
+  if (before === undefined && count === 0 && !isTime(column.base)) return undefined
   const types = {
     from: before === undefined ? describeType(found.type, found.required) : showContents(before),
     to: showContents(column.base),

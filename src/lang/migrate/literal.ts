@@ -12,10 +12,13 @@ export function literalOf({type, storage}: Column, json: unknown): string {
 /** The SQL literal of a column's default, if it is a constant. */
 export function constantDefault(column: Column): string | undefined {
   const fallback = defaultOf(column)
-  return fallback === undefined || (fallback.kind === 'builtin' && fallback.name === 'std.time.now_ms')
+  return fallback === undefined || (fallback.kind === 'builtin' && currentTimes.has(fallback.name))
     ? undefined
     : literalOf(column, toJson(pureValue(fallback)()))
 }
+
+/** The defaults that `now()` stands for. */
+const currentTimes: ReadonlySet<string> = new Set(['std.time.now_ms', 'DateTime.now'])
 
 /** The zero value of a required column as JSON; undefined if its type has none. */
 export const zeroOf = ({base}: Column): unknown => zeros[base.kind]
@@ -28,6 +31,7 @@ const zeros: Partial<Record<Type['kind'], unknown>> = {
   str: '',
   bytes: '',
   dec: '0',
+  duration: 'PT0S',
   list: [],
   set: [],
   map: {},

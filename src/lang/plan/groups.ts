@@ -44,6 +44,7 @@ function total({fn, column}: Aggregate): string {
   const name = quoted(column.name)
   if (fn === 'count') return `COUNT(${name})`
   if (column.base.kind === 'dec') return `svc_dec_${fn}(${name})`
+  if (fn === 'avg' && column.storage === 'millis') return `CAST(ROUND(AVG(${name})) AS INTEGER)`
   if (fn !== 'sum') return `${fn.toUpperCase()}(${name})`
   return `coalesce(SUM(${name}), ${column.base.kind === 'float' ? '0.0' : '0'})`
 }

@@ -157,7 +157,11 @@ function writeChanges(sql: SqlWriter, {table, changes}: Chain): void {
     sql.add(`${name} = `)
     if (!increments) sql.param(value, storedAs(table, column))
     // The sum must be one that the language can represent.
-    else sql.add(`svc_${column.base.kind}_add(${name}, `).param(value, column.storage).add(')')
+    else
+      sql
+        .add(`svc_${column.storage === 'millis' ? 'int' : column.base.kind}_add(${name}, `)
+        .param(value, column.storage)
+        .add(')')
   }
 }
 

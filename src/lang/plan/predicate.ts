@@ -91,6 +91,7 @@ export function keyEncoding(column: Column): Encoding {
 
 /** The encoding of a list of values that are compared with the key of a column. */
 function keysEncoding(column: Column): Encoding {
+  if (column.storage === 'millis') return 'millis_list'
   if (isDecimal(column)) return 'decimals'
   return isEnum(column.base) ? 'tags' : 'json'
 }
@@ -143,6 +144,7 @@ function writeStartsWith({column, value}: Predicate & {kind: 'starts_with'}, {sq
 function elementEncoding({base}: Column): Encoding {
   if ('of' in base && base.of.kind === 'dec') return 'decimal'
   const storage = 'of' in base ? storageOf(base.of) : 'text'
+  if (storage === 'millis') return 'text'
   return storage === 'blob' ? 'base64' : storage
 }
 

@@ -5,6 +5,7 @@ import {type Column, type Ir, isEnum} from '../check/index.js'
  *
  * - the storage class of a column
  * - base64, or a list of hexadecimal strings
+ * - a list of durations as integers
  * - the key of a decimal number, or a list of such keys
  * - the tag of a variant, or a list of such tags
  * - a LIKE pattern, a JSON list of terms, or a non-negative count
@@ -19,6 +20,7 @@ export type Encoding =
   | 'decimal'
   | 'decimals'
   | 'hexes'
+  | 'millis_list'
   | 'tag'
   | 'tags'
   | 'like'

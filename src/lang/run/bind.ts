@@ -1,4 +1,4 @@
-import type {Column} from '../check/index.js'
+import {type Column, durationMs, writeDuration} from '../check/index.js'
 import type {Encoding} from '../plan/index.js'
 import {cursorKey} from './cursor.js'
 import {decimalKey} from './decimal.js'
@@ -61,6 +61,8 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   decimals: (value) => JSON.stringify((value as readonly Value[]).map((item) => decimalKey(text(item)))),
   tag: tagOf,
   tags: (value) => JSON.stringify((value as readonly Value[]).map(tagOf)),
+  millis: (value) => integer(durationMs(text(value))),
+  millis_list: (value) => JSON.stringify((value as readonly Value[]).map((item) => durationMs(text(item)))),
   hexes: (value) => JSON.stringify((value as readonly Value[]).map((item) => bytes(item).toString('hex'))),
   json: (value) => JSON.stringify(toJson(value)),
   like: needle,
@@ -147,6 +149,8 @@ function storedReader(kind: string, storage: Column['storage'], decode: Decoder,
     case 'integer':
       if (kind === 'bool') return (stored: unknown) => (typeof stored === 'number' ? stored !== 0 : damaged())
       return (stored: unknown) => (Number.isSafeInteger(stored) ? stored : damaged())
+    case 'millis':
+      return (stored: unknown) => (typeof stored === 'number' ? (writeDuration(stored) ?? damaged()) : damaged())
     case 'real':
       return (stored: unknown) => (typeof stored === 'number' ? stored : damaged())
     case 'text':

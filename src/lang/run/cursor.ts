@@ -26,7 +26,8 @@ export function cursorKey({cursor: i, of, encoding}: {cursor: number; of: string
   const size = of.split(',').length
   return (value: unknown): bigint | number | string | null => {
     const key = readCursor(value, of, size)[i + 1] ?? null
-    if (typeof key === 'number' && encoding === 'integer' && Number.isSafeInteger(key)) return BigInt(key)
+    if (typeof key === 'number' && (encoding === 'integer' || encoding === 'millis') && Number.isSafeInteger(key))
+      return BigInt(key)
     return key
   }
 }

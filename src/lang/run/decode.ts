@@ -1,4 +1,4 @@
-import {type FieldType, show, type Type, type Visitor, visitSome} from '../check/index.js'
+import {conversions, type FieldType, show, type Type, type Visitor, visitSome} from '../check/index.js'
 import {distinct} from './equality.js'
 import {InexactNumber} from './json-text.js'
 import {lazy} from './lazy.js'
@@ -38,6 +38,9 @@ const decoders: Partial<Visitor<Type, Decoder, () => never>> = {
   bool: (_, refuse) => (json) => (typeof json === 'boolean' ? json : refuse()),
   str: (_, refuse) => (json) => (typeof json === 'string' ? storableText(json) : refuse()),
   dec: (_, refuse) => (json) => (typeof json === 'string' && decimal.test(json) ? json : refuse()),
+  date: decodeTime('Date'),
+  datetime: decodeTime('DateTime'),
+  duration: decodeTime('Duration'),
   bytes: (_, refuse) => (json) => {
     const bytes = typeof json === 'string' ? Buffer.from(json, 'base64') : undefined
     // Any other text with the same bytes would not be equal to the one that is sent back.
@@ -77,6 +80,14 @@ const decoders: Partial<Visitor<Type, Decoder, () => never>> = {
   unit: (_, refuse) => (json) => (json === null || json === undefined ? undefined : refuse()),
   json: () => decodeJson,
   unknown: () => (json) => json,
+}
+
+/** Dates, times and durations get the text that their equal values have. */
+function decodeTime(name: string) {
+  const {read} = conversions[name] as {read(text: string): string | undefined}
+  return (_: Type, refuse: () => never): Decoder =>
+    (json) =>
+      (typeof json === 'string' ? read(json) : undefined) ?? refuse()
 }
 
 function decodeInteger(_: Type, refuse: () => never): Decoder {

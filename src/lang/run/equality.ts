@@ -19,7 +19,7 @@ export function hasher(type: Type): (value: Value) => string | number | boolean 
 }
 
 /** Types whose values are equal if they are identical. */
-const plain: ReadonlySet<string> = new Set(['int', 'id', 'float', 'bool', 'str'])
+const plain: ReadonlySet<string> = new Set('int id float bool str date datetime duration'.split(' '))
 
 /** The operator `is` for values of two comparable types. */
 export function equality(a: Type, b: Type = a): (a: Value, b: Value) => boolean {

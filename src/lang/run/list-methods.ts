@@ -7,6 +7,7 @@ import {distinct, equality} from './equality.js'
 import {arithmetic} from './operators.js'
 import {type Compare, ordering} from './ordering.js'
 import {sized} from './size.js'
+import {addDurations, averageDurations} from './time.js'
 import {display, type Value} from './value.js'
 
 type Items = readonly Value[]
@@ -56,8 +57,9 @@ const reversed = (of: Type): Compare => {
 function sum(receiver: Type): ListMethod {
   const {kind} = itemOf(receiver)
   const mode = kind === 'dec' || kind === 'float' || kind === 'unknown' ? kind : 'int'
-  const add = arithmetic('+', mode)
-  const zero = mode === 'dec' ? '0' : 0
+  const isDuration = kind === 'duration'
+  const add = isDuration ? addDurations : arithmetic('+', mode)
+  const zero = isDuration ? 'PT0S' : mode === 'dec' ? '0' : 0
   return (self, _, context) => {
     context.items(self.length)
     return self.reduce(add, zero)
@@ -65,13 +67,13 @@ function sum(receiver: Type): ListMethod {
 }
 
 function avg(receiver: Type): ListMethod {
-  const isDecimal = itemOf(receiver).kind === 'dec'
+  const {kind} = itemOf(receiver)
   return (self, _, context) => {
     context.items(self.length)
     if (self.length === 0) return null
-    return isDecimal
-      ? averageDecimals(self as readonly string[])
-      : (self as readonly number[]).reduce((total, item) => total + item, 0) / self.length
+    if (kind === 'dec') return averageDecimals(self as readonly string[])
+    if (kind === 'duration') return averageDurations(self)
+    return (self as readonly number[]).reduce((total, item) => total + item, 0) / self.length
   }
 }
 

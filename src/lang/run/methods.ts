@@ -8,6 +8,7 @@ import {Failure} from './failure.js'
 import {parseJsonText} from './json-text.js'
 import {untypedListMethods} from './list-methods.js'
 import {maxLength, sized} from './size.js'
+import {timeBuiltins, timeMethods} from './time.js'
 import {asMap, display, Err, fromJson, isObject, jsonNull, Ok, toJson, type Value} from './value.js'
 
 type Args = readonly Value[]
@@ -116,6 +117,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   'std.env.get': ([key], context) => context.ports.env[String(key)] ?? null,
   ...prefixed('std.log'),
   ...prefixed('log'),
+  ...timeBuiltins,
   'Speech.transcribe': ([path], context) => {
     const answer = context.await(String(path))
     return 'ok' in answer ? new Ok(answer.ok) : new Err(answer.error)
@@ -276,6 +278,7 @@ const families: Readonly<Record<MethodFamily, Readonly<Record<string, Method>>>>
   map,
   json,
   request,
+  ...timeMethods,
 }
 
 export const methodOf = (family: MethodFamily, name: string): Method | undefined =>

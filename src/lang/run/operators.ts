@@ -1,8 +1,8 @@
 import type {Arithmetic, IrOf, NumberMode} from '../check/index.js'
-import {calculateDecimals, compareDecimals} from './decimal.js'
+import {calculateDecimals} from './decimal.js'
 import {equality} from './equality.js'
 import {Failure} from './failure.js'
-import {compareValues} from './ordering.js'
+import {compareValues, ordering} from './ordering.js'
 import {sized} from './size.js'
 import {display, type Value} from './value.js'
 
@@ -57,7 +57,7 @@ export function arithmetic(operator: Arithmetic, mode: NumberMode): (a: Value, b
 
 export function comparison({operator, mode, left, right}: IrOf<'compare'>): (a: Value, b: Value) => boolean {
   const order: (a: Value, b: Value) => number =
-    mode === 'dec' ? (a, b) => compareDecimals(a as string, b as string) : compareValues
+    mode === 'dec' || left.type.kind === 'duration' ? ordering(left.type) : compareValues
   switch (operator) {
     case 'is':
       return equality(left.type, right.type)

@@ -1,4 +1,4 @@
-import {type Type, type Visitor, visitSome} from '../check/index.js'
+import {durationMs, type Type, type Visitor, visitSome} from '../check/index.js'
 import {compareDecimals} from './decimal.js'
 import {Failure} from './failure.js'
 import type {Value} from './value.js'
@@ -11,6 +11,7 @@ export const ordering = (type: Type): Compare => visitSome(type, orderings, unde
 
 const orderings: Partial<Visitor<Type, Compare, undefined>> = {
   dec: () => compareDecimals as Compare,
+  duration: () => (a, b) => durationMs(String(a)) - durationMs(String(b)),
   bool: () => (a, b) => Number(a) - Number(b),
   option: ({of}) => {
     const compare = ordering(of)
