@@ -177,6 +177,7 @@ export class Application {
         kind: kindOf(target),
         writes: [...reachable(target)].some(({effects}) => effects.some(({kind}) => kind === 'write')),
         isOption: target.result.kind === 'option',
+        isTest: this.program.tests.includes(target),
         checksResult: kindOf(target) === 'mutation' && !isSendable(target.result),
       }
       this.#facts.set(target, facts)
@@ -298,6 +299,7 @@ export class Application {
     journal?.rewind()
     const deadline = started + this.#limits.timeoutMs
     const context = new Context(connection, {ports: this.#ports, request, journal, limits: this.#limits, deadline})
+    context.isTest = facts.isTest
     if (journal !== undefined) context.checkTime()
     try {
       const value = handler(context, args)
@@ -334,11 +336,23 @@ interface Facts {
   writes: boolean
   /** A Result in an Option is a value like any other. */
   isOption: boolean
+  isTest: boolean
   /** For a mutation: whether the result can hold a number that cannot be sent. */
   checksResult: boolean
 }
 
-const finite: ReadonlySet<Type['kind']> = new Set(['int', 'id', 'bool', 'str', 'dec', 'bytes', 'unit'])
+const finite: ReadonlySet<Type['kind']> = new Set([
+  'int',
+  'id',
+  'bool',
+  'str',
+  'dec',
+  'bytes',
+  'unit',
+  'date',
+  'datetime',
+  'duration',
+])
 
 /** Whether every value of a type can be sent. */
 const isSendable = (type: Type): boolean => finite.has(type.kind) || (type.kind === 'result' && isSendable(type.ok))

@@ -1,5 +1,6 @@
-import {type Chain, type FunctionType, type Ir, visit} from '../check/index.js'
+import {type Chain, type FunctionType, type Ir, kindOf, visit} from '../check/index.js'
 import {planChain} from '../plan/index.js'
+import {type Context, Waiting} from './context.js'
 import {compileControl} from './control.js'
 import {expressions} from './expressions.js'
 import {
@@ -14,6 +15,7 @@ import {
   type Use,
 } from './frame.js'
 import {type Operation, operation} from './operation.js'
+import {Err, type Value} from './value.js'
 
 /**
  * Compiles the checked tree to closures: each node becomes a function selected at compile time, so that running a
@@ -31,10 +33,11 @@ export class Compiler implements Compiling {
     const known = this.#compiled.get(target)
     if (known !== undefined) return known
     let body: Handler | undefined
+    const isMutation = kindOf(target) === 'mutation'
     // Compiled on the first call, because functions can be mutually recursive.
     const handler: Handler = (context, args) => {
       body ??= this.#function(target)
-      return body(context, args)
+      return isMutation && context.isTest ? asRequest(target, body, context, args) : body(context, args)
     }
     this.#compiled.set(target, handler)
     return handler
@@ -76,5 +79,25 @@ export class Compiler implements Compiling {
 
   operation(chain: Chain): Operation<Frame> {
     return operation(planChain(chain), this.#topics.get(chain.table.name) ?? [], ({value}) => this.value(value))
+  }
+}
+
+/** Runs a mutation that a test calls as a request does: an Error undoes its changes. */
+function asRequest({result}: FunctionType, run: Handler, context: Context, args: readonly Value[]): Value {
+  const {connection} = context
+  let isUndone = true
+  context.isTest = false
+  connection.savepoint()
+  try {
+    const value = run(context, args)
+    isUndone = value instanceof Err && result.kind !== 'option'
+    return value
+  } catch (thrown) {
+    // The test runs again after a transcription, and does not repeat what it has written.
+    isUndone = !(thrown instanceof Waiting)
+    throw thrown
+  } finally {
+    connection.release(isUndone)
+    context.isTest = true
   }
 }

@@ -69,6 +69,8 @@ export class Context {
   readonly request: RequestFacts | undefined
   /** How rows were found, where `matches` or `near` asked for it. */
   retrieval: string | undefined
+  /** True in a test, outside the mutations that it calls. */
+  isTest = false
   readonly #journal: Journal | undefined
   readonly #limits: Limits
   readonly #deadline: number
