@@ -102,6 +102,8 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'lint.is_null_never': inTask('db.Task.where({ n: { ‹is_null›: true } })'),
   'lint.search_words': `@table type A { t: str }\n@search_index A.i on (t)\nfn f() to List[A] { return db.A.where({ t: { matches: ‹"東京"› } }) }\n`,
   'lint.http_get_writes': `${task}http get ‹"/x"› to bool { return db.Task.delete(1) }\n`,
+  'lint.query_random':
+    'fn g() to int { return std.random.int(1, 2) }\n@endpoint(kind: query) fn f() to int { return ‹g›() }\n',
   'lint.speech_in_mutation':
     '@endpoint(kind: mutation) fn f(p: str) to Result[str] { return ‹Speech.transcribe›(p) }\n',
 }

@@ -20,6 +20,13 @@ fn part(items: List[int], from: int, until: int) to List[int] { items.slice(from
 fn pairs(a: List[int], b: List[str]) to List[(int, str)] { a.zip(b) }
 fn repeated(items: List[int]) to List[int] { items.flat_map(n => [n, n]) }
 fn found(items: List[int]) to Option[int] { items.find(n => n > 3) }
+fn places(items: List[dec], item: dec) to (int, int) { (items.index_of(item), items.count(n => n is item)) }
+fn ends(items: List[int], n: int) to (List[int], List[int]) { (items.take(n), items.skip(n)) }
+fn extremes(items: List[str]) to (Option[str], Option[str]) { (items.min_by(t => t.len()), items.max_by(t => t.len())) }
+fn compared(a: List[dec], b: List[dec]) to (List[dec], List[dec]) { (a.intersection(b), a.difference(b)) }
+fn mapped(keys: List[str], values: List[int]) to Map[str, int] {
+    keys.zip(values).to_map().filter((key, n) => key isnt "a" and n > 0).map_values(n => n + 1)
+}
 fn decided(items: List[int]) to (bool, bool) { (items.any(n => n > 3), items.all(n => n > 3)) }
 `
 const program = checkProgram(source)
@@ -53,6 +60,24 @@ describe('list methods', () => {
       const label = JSON.stringify({ints, others, decs, texts})
       const same = (found: unknown, expected: unknown) => assert.deepEqual(found, expected, label)
 
+      const [item = '0'] = decs.slice(-1)
+      const isEqual = (text: string) => hundredths(text) === hundredths(item)
+      same(call('places', decs, item), [decs.findIndex(isEqual), decs.filter(isEqual).length])
+      const n = random.below(9) - 2
+      same(call('ends', ints, n), [ints.slice(0, Math.max(0, n)), ints.slice(Math.max(0, n))])
+      const sizes = texts.map((text) => [...text].length)
+      const at = (size: number) => texts[sizes.indexOf(size)] ?? null
+      same(call('extremes', texts), [at(Math.min(...sizes)), at(Math.max(...sizes))])
+      const others2 = decs.slice(2)
+      const has = (text: string) => others2.some((other) => hundredths(other) === hundredths(text))
+      same(call('compared', decs, others2), [decs.filter(has), decs.filter((text) => !has(text))])
+      const entries = texts.flatMap((key, i) => (i < ints.length ? [[key, ints[i] as number] as const] : []))
+      same(
+        call('mapped', texts, ints),
+        Object.fromEntries(
+          [...new Map(entries)].flatMap(([key, of]) => (key !== 'a' && of > 0 ? [[key, of + 1]] : [])),
+        ),
+      )
       let folded = 1
       for (const n of ints) folded = folded * 2 + n
       same(call('folded', ints), folded)

@@ -1,5 +1,6 @@
 import {type Fault, type Signature, takes} from './builtin.js'
 import type {Ir, MethodFamily} from './ir.js'
+import {regexNamespaced} from './regex.js'
 import {timeFunctions, timeMethods, timeNamespaced} from './time-builtins.js'
 import {
   bool,
@@ -64,6 +65,14 @@ export const namespaced: Readonly<Record<string, Signature>> = {
   'std.math.log': takes([float], float),
   'std.crypto.uuid': takes([], str),
   'std.crypto.hash_secure': takes([str], str),
+  'std.crypto.hash_password': takes([str], str),
+  'std.crypto.verify_password': takes([str, str], bool),
+  'std.random.int': takes([int, int], int),
+  'std.random.float': takes([], float),
+  'std.random.token': takes([int], str),
+  'std.random.choice': takes([list(unknown)], ([items]) => option(items === undefined ? unknown : of(items.type))),
+  'std.random.shuffle': takes([list(unknown)], ([items]) => list(items === undefined ? unknown : of(items.type))),
+  ...regexNamespaced,
   'std.json.parse': takes([str], result(json)),
   'std.json.stringify': takes([unknown], str),
   'std.json.quote': takes([str], str),
@@ -107,12 +116,16 @@ const listMethods: Methods = {
   slice: (receiver) => takes([int, int], list(of(receiver)), 1),
   set: (receiver) => takes([int, of(receiver)], list(of(receiver))),
   contains: (receiver) => takes([of(receiver)], bool),
+  index_of: (receiver) => takes([of(receiver)], int),
+  take: (receiver) => takes([int], list(of(receiver))),
+  skip: (receiver) => takes([int], list(of(receiver))),
   join: () => takes([str], str, 1),
   map: (receiver) => takes([fn([of(receiver)], unknown)], (args) => list(resultOf(args[0]))),
   flat_map: (receiver) => takes([fn([of(receiver)], list(unknown))], (args) => list(of(resultOf(args[0])))),
   filter: (receiver) => takes([fn([of(receiver)], bool)], receiver),
   find: (receiver) => takes([fn([of(receiver)], bool)], option(of(receiver))),
   any: (receiver) => takes([fn([of(receiver)], bool)], bool),
+  count: (receiver) => takes([fn([of(receiver)], bool)], int),
   all: (receiver) => takes([fn([of(receiver)], bool)], bool),
   reduce: (receiver) => ({
     params: [fn([unknown, of(receiver)], unknown), unknown],
@@ -129,17 +142,33 @@ const listMethods: Methods = {
   min: forItems(isOrdered, orderedItems, (item) => takes([], option(item))),
   max: forItems(isOrdered, orderedItems, (item) => takes([], option(item))),
   sort: forItems(isOrdered, orderedItems, (item) => takes([], list(item))),
-  sort_by: (receiver) => ({
-    ...takes([fn([of(receiver)], unknown)], list(of(receiver))),
-    fault: ([key]) => unlessKey(isOrdered, 'a key that can be ordered', resultOf(key)),
-  }),
+  min_by: (receiver) => byKey(receiver, option(of(receiver))),
+  max_by: (receiver) => byKey(receiver, option(of(receiver))),
+  sort_by: (receiver) => byKey(receiver, list(of(receiver))),
   distinct: (receiver) => takes([], list(of(receiver))),
+  intersection: (receiver) => takes([list(of(receiver))], receiver),
+  difference: (receiver) => takes([list(of(receiver))], receiver),
+  to_map: forItems(isPair, 'pairs of a str and a value', (item) =>
+    takes([], map(item.kind === 'tuple' ? (item.items[1] ?? unknown) : unknown)),
+  ),
   to_set: (receiver) => takes([], {kind: 'set', of: of(receiver)}),
   group_by: (receiver) => ({
     ...takes([fn([of(receiver)], unknown)], map(list(of(receiver)))),
     fault: ([key]) => unlessKey(isKey, 'a key of type str, int or bool', resultOf(key)),
   }),
 }
+
+/** Whether a type is that of an entry of a map. */
+function isPair(type: Type): boolean {
+  if (type.kind !== 'tuple') return isUnknown(type)
+  const [key] = type.items
+  return type.items.length === 2 && (key?.kind === 'str' || key?.kind === 'unknown')
+}
+
+const byKey = (receiver: Type, result: Type): Signature => ({
+  ...takes([fn([of(receiver)], unknown)], result),
+  fault: ([key]) => unlessKey(isOrdered, 'a key that can be ordered', resultOf(key)),
+})
 
 const unlessKey = (isSuitable: (type: Type) => boolean, needs: string, found: Type): Fault | undefined =>
   isSuitable(found) ? undefined : {needs, found}
@@ -230,6 +259,8 @@ const mapMethods: Methods = {
   with: (receiver) => takes([str, of(receiver)], ([, item]) => withItem(receiver, item)),
   remove: (receiver) => takes([str], receiver),
   merge: (receiver) => takes([receiver], receiver),
+  filter: (receiver) => takes([fn([str, of(receiver)], bool)], receiver),
+  map_values: (receiver) => takes([fn([of(receiver)], unknown)], (args) => map(resultOf(args[0]))),
 }
 
 /** A map declared empty gets the type of its values from the first one. */

@@ -6,7 +6,7 @@ import {familyOf, methods, namespaced} from './builtins.js'
 import {type Checker, handled, nothing, plain} from './checker.js'
 import {foreignMethod} from './foreign-methods.js'
 import {addCall, builtinFunction} from './identifiers.js'
-import type {FunctionType, Ir, ParamType} from './ir.js'
+import type {Effect, FunctionType, Ir, ParamType} from './ir.js'
 import {checkMember, namespacedName, reportUnknownNamespaced} from './members.js'
 import {conversions, convertedLiteral, timeTypes} from './time-builtins.js'
 import {int, isNumber, isUnknown, show, str, type Type, unknown} from './types.js'
@@ -178,6 +178,12 @@ function receiver(raw: Ir, name: string): Ir {
   return asks ? handled(raw) : plain(raw)
 }
 
+function effectOf(name: string): Effect['kind'] | undefined {
+  if (name === 'Speech.transcribe') return 'speech'
+  if (name === 'std.crypto.hash_password' || name === 'std.crypto.verify_password') return 'hash'
+  return name.startsWith('std.random.') ? 'random' : undefined
+}
+
 function checkNamespacedCall(c: Checker, expr: CallExpr, callee: MemberExpr, name: string): Ir {
   const {member} = callee
   const found = Object.hasOwn(namespaced, name) ? namespaced[name] : undefined
@@ -187,7 +193,7 @@ function checkNamespacedCall(c: Checker, expr: CallExpr, callee: MemberExpr, nam
     return nothing
   }
   c.symbols?.use(member, undefined, () => name)
-  if (name === 'Speech.transcribe')
-    c.function.effects.push({kind: 'speech', what: `${name}()`, table: undefined, span: callee})
+  const effect = effectOf(name)
+  if (effect !== undefined) c.function.effects.push({kind: effect, what: `${name}()`, table: undefined, span: callee})
   return {kind: 'builtin', name, ...checkArgs(c, expr.args, found, member, name)}
 }

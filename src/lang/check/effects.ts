@@ -7,16 +7,25 @@ interface Path {
   calls: readonly string[]
 }
 
-/** The nearest write of each function, direct or through its calls, with the path to it. */
+/** The nearest effect of one kind of each function, direct or through its calls, with the path to it. */
 export class Effects {
-  readonly #writes = new Map<FunctionType, Path | undefined>()
+  readonly kind: Effect['kind']
+  readonly #found = new Map<FunctionType, Path | undefined>()
 
-  /** The nearest write that a function reaches. */
-  write(of: FunctionType): Path | undefined {
-    if (this.#writes.has(of)) return this.#writes.get(of)
-    const found = isPure(of) ? undefined : this.#search(of)
-    this.#writes.set(of, found)
+  constructor(kind: Effect['kind']) {
+    this.kind = kind
+  }
+
+  /** The nearest effect that a function reaches. */
+  nearest(of: FunctionType): Path | undefined {
+    if (this.#found.has(of)) return this.#found.get(of)
+    const found = this.#isAbsent(of) ? undefined : this.#search(of)
+    this.#found.set(of, found)
     return found
+  }
+
+  #isAbsent({effects, calls}: FunctionType): boolean {
+    return calls.length === 0 && effects.every(({kind}) => kind !== this.kind)
   }
 
   /** Breadth-first, so that the shortest path is reported and deep or cyclic call graphs terminate. */
@@ -24,7 +33,7 @@ export class Effects {
     const queue: {at: FunctionType; calls: readonly string[]}[] = [{at: start, calls: []}]
     const seen = new Set([start])
     for (const {at, calls} of queue) {
-      const effect = at.effects.find(({kind}) => kind === 'write')
+      const effect = at.effects.find(({kind}) => kind === this.kind)
       if (effect !== undefined) return {effect, calls}
       for (const {target} of at.calls) {
         if (seen.has(target)) continue
@@ -43,12 +52,13 @@ export function reachable(start: FunctionType): ReadonlySet<FunctionType> {
   return found
 }
 
-/** Whether a call waits for anything outside the program. */
-export const waits = (start: FunctionType): boolean =>
-  [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind === 'speech'))
+const reaches = (start: FunctionType, one: Effect['kind'], other: Effect['kind']): boolean =>
+  [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind === one || kind === other))
 
-export const usesDatabase = (start: FunctionType): boolean =>
-  [...reachable(start)].some(({effects}) => effects.some(({kind}) => kind !== 'speech'))
+/** Whether a call waits for anything outside the interpreter. */
+export const waits = (start: FunctionType): boolean => reaches(start, 'speech', 'hash')
+
+export const usesDatabase = (start: FunctionType): boolean => reaches(start, 'read', 'write')
 
 /** Whether a function only reads, and calls no other. */
 export const isPure = ({effects, calls}: FunctionType): boolean =>
@@ -56,12 +66,12 @@ export const isPure = ({effects, calls}: FunctionType): boolean =>
 
 /** Reports effects that queries, mutations and routes must not or should not have. */
 export function checkEffects(functions: readonly FunctionType[], diagnostics: Diagnostics): void {
-  const effects = new Effects()
+  const [writes, randoms] = [new Effects('write'), new Effects('random')]
   for (const made of functions) {
     const {decl} = made
     if (decl.kind === 'http') {
-      if (decl.method === 'get') checkGetRoute(made, decl.path, effects, diagnostics)
-    } else if (decl.endpoint === 'query') checkQuery(made, effects, diagnostics)
+      if (decl.method === 'get') checkGetRoute(made, decl.path, writes, diagnostics)
+    } else if (decl.endpoint === 'query') checkQuery(made, writes, randoms, diagnostics)
     else if (decl.endpoint === 'mutation') checkMutation(made, diagnostics)
   }
 }
@@ -70,20 +80,20 @@ export function checkEffects(functions: readonly FunctionType[], diagnostics: Di
 const maxCalls = 8
 const shortened = (calls: readonly string[]) => (calls.length > maxCalls ? [...calls.slice(0, maxCalls), '…'] : calls)
 
-/** Each write in a body, and each call that reaches one. */
-function* writePlaces(made: FunctionType, effects: Effects): Generator<{span: Span; what: string; path: string}> {
-  for (const {kind, what, span} of made.effects) if (kind === 'write') yield {span, what, path: ''}
+/** Each effect in a body, and each call that reaches one. */
+function* placesOf(made: FunctionType, effects: Effects): Generator<{span: Span; what: string; path: string}> {
+  for (const {kind, what, span} of made.effects) if (kind === effects.kind) yield {span, what, path: ''}
   const reported = new Set<number>()
   for (const {target, span} of made.calls) {
-    const path = effects.write(target)
+    const path = effects.nearest(target)
     if (path === undefined || reported.has(span.start)) continue
     reported.add(span.start)
     yield {span, what: path.effect.what, path: shortened([target.name, ...path.calls]).join('() -> ')}
   }
 }
 
-function checkQuery(made: FunctionType, effects: Effects, diagnostics: Diagnostics): void {
-  for (const {span, what, path} of writePlaces(made, effects)) {
+function checkQuery(made: FunctionType, writes: Effects, randoms: Effects, diagnostics: Diagnostics): void {
+  for (const {span, what, path} of placesOf(made, writes)) {
     const reached = path === '' ? `${what} is not allowed here` : `${path}() reaches ${what}, which is not allowed here`
     diagnostics.report(
       'lint.query_not_readonly',
@@ -91,10 +101,16 @@ function checkQuery(made: FunctionType, effects: Effects, diagnostics: Diagnosti
       `Query endpoint '${made.name}' must only read; ${reached}. Move it to @endpoint(kind: mutation).`,
     )
   }
+  for (const {span, what, path} of placesOf(made, randoms)) {
+    const reached = path === '' ? `${what} is` : `${path}() reaches ${what}, which is`
+    diagnostics.report('lint.query_random', span, `The same query must have the same result; ${reached} random.`, {
+      hints: ['Use it in an endpoint of kind mutation or server.'],
+    })
+  }
 }
 
 function checkGetRoute(made: FunctionType, route: Span, effects: Effects, diagnostics: Diagnostics): void {
-  const places = [...writePlaces(made, effects)]
+  const places = [...placesOf(made, effects)]
   const [first] = places
   if (first === undefined) return
   const {what, path} = first

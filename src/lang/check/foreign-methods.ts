@@ -1,6 +1,6 @@
 /** Methods of other languages and libraries, by what they are called here. */
 const synonyms: Readonly<Record<string, string>> = {
-  len: 'length size count',
+  len: 'length size',
   contains: 'includes has contains_key',
   any: 'some exists',
   all: 'every',
@@ -13,7 +13,14 @@ const synonyms: Readonly<Record<string, string>> = {
   sort_by: 'order_by',
   first: 'head',
   find: 'find_first',
-  slice: 'substring substr sub_list take',
+  slice: 'substring substr sub_list',
+  take: 'first_n top',
+  skip: 'drop',
+  index_of: 'find_index position',
+  intersection: 'intersect',
+  difference: 'except minus without subtract',
+  to_map: 'to_dict from_entries',
+  map_values: 'map transform_values',
   to_upper: 'to_upper_case upper uppercase',
   to_lower: 'to_lower_case lower lowercase',
   trim: 'strip',

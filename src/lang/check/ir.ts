@@ -31,7 +31,7 @@ export interface ParamType {
 
 /** A side effect of a function. */
 export interface Effect {
-  readonly kind: 'read' | 'write' | 'speech'
+  readonly kind: 'read' | 'write' | 'speech' | 'hash' | 'random'
   /** `db.Task.insert()` */
   readonly what: string
   readonly table: Table | undefined

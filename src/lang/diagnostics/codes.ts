@@ -92,6 +92,7 @@ export const severities = {
   'lint.is_null_never': 'warning',
   'lint.search_words': 'warning',
   'lint.http_get_writes': 'warning',
+  'lint.query_random': 'error',
   'lint.speech_in_mutation': 'warning',
 } as const satisfies Record<string, 'error' | 'warning'>
 

@@ -561,6 +561,12 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     example: `${task}http get "/tasks/{id}/remove" (id: Id[Task]) to bool { return db.Task.delete(id) }\n`,
     fixed: `${task}http delete "/tasks/{id}" (id: Id[Task]) to bool { return db.Task.delete(id) }\n`,
   },
+  'lint.query_random': {
+    cause: 'Results of queries are read again and compared, for example by subscriptions, so they must not be random.',
+    fix: 'Use std.random in an endpoint of kind mutation or server.',
+    example: '@endpoint(kind: query)\nfn roll() to int { return std.random.int(1, 6) }\n',
+    fixed: '@endpoint(kind: mutation)\nfn roll() to int { return std.random.int(1, 6) }\n',
+  },
   'lint.speech_in_mutation': {
     cause: 'A mutation holds the write lock of the database, and transcription takes seconds.',
     fix: 'Transcribe in an endpoint of kind server, and pass the text to a mutation.',

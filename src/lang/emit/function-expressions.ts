@@ -113,7 +113,7 @@ function refuseComparison(): never {
 const itemOf = (type: Type): Type => ('of' in type ? type.of : type)
 
 /** List methods whose result depends on the equality, order or sum of the items. */
-const comparingItems: ReadonlySet<string> = new Set('contains sum avg min max sort distinct to_set'.split(' '))
+const comparingItems: ReadonlySet<string> = new Set('contains index_of sum avg min max sort distinct to_set'.split(' '))
 const growing: ReadonlySet<string> = new Set(['concat', 'append', 'push'])
 
 /** Whether a method compares or adds decimals, or compares the items of a set. */

@@ -55,7 +55,7 @@ fn ${functionName}(old: ${rowName}) to ${valueName} { return { value: `
   if (error !== undefined || target === undefined)
     return refuse(error?.message.replace(/\.$/, '') ?? 'it is not an expression')
   if (usesDatabase(target) || waits(target))
-    return refuse('it may use only the old row, not the database or Speech.transcribe')
+    return refuse('it may use only the old row, not the database, Speech.transcribe or passwords')
   return {target, column, old}
 }
 

@@ -318,13 +318,12 @@ export class Application {
     }
   }
 
-  async #answer({journal}: Run, {path}: Waiting): Promise<void> {
-    const {transcribe} = this.#ports
-    const answer =
-      transcribe === undefined
-        ? {error: 'speech engine is not available'}
-        : await transcribe(path).catch((error: Error) => ({error: error.message}))
-    journal?.record({value: answer})
+  async #answer({journal}: Run, {work}: Waiting): Promise<void> {
+    try {
+      journal?.record({value: await work()})
+    } catch (failure) {
+      journal?.record({failure})
+    }
   }
 }
 

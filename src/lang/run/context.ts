@@ -34,9 +34,10 @@ const itemsPerStep = 64
 
 /** Thrown to wait for an external result; the handler is then re-run and replays its journal. */
 export class Waiting {
-  readonly path: string
-  constructor(path: string) {
-    this.path = path
+  /** Starts the work whose result is awaited. */
+  readonly work: () => Promise<Value>
+  constructor(work: () => Promise<Value>) {
+    this.work = work
   }
 }
 
@@ -144,11 +145,12 @@ export class Context {
     }
   }
 
-  /** Returns the transcription of a file, or throws `Waiting` until it is available. */
-  await(path: string): Transcription {
+  /** Returns the result of work outside the interpreter, or throws `Waiting` until it is available. */
+  await<T>(work: () => Promise<T>): T {
     const known = this.#journal?.next()
-    if (known === undefined) throw new Waiting(path)
-    return (known as {value: Transcription}).value
+    if (known === undefined) throw new Waiting(work)
+    if ('failure' in known) throw known.failure
+    return known.value as T
   }
 }
 

@@ -1,9 +1,9 @@
-import {type Ir, type Type, unknown} from '../check/index.js'
+import {type Ir, join, type Type, unknown} from '../check/index.js'
 import {call} from './call.js'
 import type {Context} from './context.js'
 import {averageDecimals} from './decimal.js'
 import {replaced} from './elements.js'
-import {distinct, equality} from './equality.js'
+import {distinct, equality, hasher} from './equality.js'
 import {arithmetic} from './operators.js'
 import {type Compare, ordering} from './ordering.js'
 import {sized} from './size.js'
@@ -89,6 +89,37 @@ const comparisonCost = 4
 /** Comparing and hashing an item cost as much as several copies. */
 const hashCost = 16
 
+const keyOf = (key: Ir | undefined): Type => (key?.type.kind === 'function' ? key.type.result : unknown)
+
+function part(self: Items, from: number, until: number | undefined, context: Context): Value[] {
+  const items = self.slice(from, until)
+  context.items(items.length)
+  return items
+}
+
+/** The first item whose key is before those of all others. */
+const leastBy =
+  (compare: Compare): ListMethod =>
+  (self, [callable], context) => {
+    const keys = self.map((item) => call(callable, [item], context))
+    const at = keys.reduce<number>((best, key, i) => (compare(key, keys[best]) < 0 ? i : best), 0)
+    return self[at] ?? null
+  }
+
+/** The items that another list has, or those that it lacks. */
+const shared =
+  (isKept: boolean): MakeMethod =>
+  (receiver, [others]) => {
+    const common = join(itemOf(receiver), itemOf(others?.type)) ?? unknown
+    const hash = hasher(common)
+    return (self, [other], context) => {
+      const items = other as Items
+      context.items((self.length + items.length) * hashCost)
+      const hashes = new Set(items.map(hash))
+      return self.filter((item) => hashes.has(hash(item)) === isKept)
+    }
+  }
+
 const methods: Readonly<Record<string, MakeMethod>> = {
   len: any((self) => self.length),
   is_empty: any((self) => self.length === 0),
@@ -103,6 +134,12 @@ const methods: Readonly<Record<string, MakeMethod>> = {
     const equal = equality(itemOf(receiver), sought?.type ?? unknown)
     return (self, [item]) => self.some((each) => equal(each, item))
   },
+  index_of: (receiver, [sought]) => {
+    const equal = equality(itemOf(receiver), sought?.type ?? unknown)
+    return (self, [item]) => self.findIndex((each) => equal(each, item))
+  },
+  take: any((self, [count], context) => part(self, 0, Math.max(0, Number(count)), context)),
+  skip: any((self, [count], context) => part(self, Math.max(0, Number(count)), undefined, context)),
   join: any((self, [separator = '']) => sized(self.map(display).join(String(separator)))),
   map: any((self, [callable], context) => self.map((item) => call(callable, [item], context))),
   flat_map: any((self, [callable], context) => {
@@ -118,16 +155,15 @@ const methods: Readonly<Record<string, MakeMethod>> = {
   filter: any((self, [condition], context) => self.filter((item) => isTrue(condition, item, context))),
   find: any((self, [condition], context) => self.find((item) => isTrue(condition, item, context)) ?? null),
   any: any((self, [condition], context) => self.some((item) => isTrue(condition, item, context))),
+  count: any((self, [condition], context) => self.filter((item) => isTrue(condition, item, context)).length),
   all: any((self, [condition], context) => self.every((item) => isTrue(condition, item, context))),
   reduce: any((self, [callable, initial], context) =>
     self.reduce((total, item) => call(callable, [total, item], context), initial),
   ),
   reverse: any((self) => [...self].reverse()),
-  slice: any((self, [from, to], context) => {
-    const items = self.slice(Number(from), to === undefined ? undefined : Number(to))
-    context.items(items.length)
-    return items
-  }),
+  slice: any((self, [from, to], context) =>
+    part(self, Number(from), to === undefined ? undefined : Number(to), context),
+  ),
   zip: any((self, [others], context) => {
     const partners = others as Items
     const pairs = self.slice(0, partners.length).map((item, i) => [item, partners[i]])
@@ -142,14 +178,22 @@ const methods: Readonly<Record<string, MakeMethod>> = {
     const compare = ordering(itemOf(receiver))
     return (self, _, context) => sortedBy(self, self, compare, context)
   },
+  min_by: (_, [key]) => leastBy(ordering(keyOf(key))),
+  max_by: (_, [key]) => leastBy(reversed(keyOf(key))),
   sort_by: (_, [key]) => {
-    const compare = ordering(key?.type.kind === 'function' ? key.type.result : unknown)
+    const compare = ordering(keyOf(key))
     return (self, [callable], context) => {
       const keys = self.map((item) => call(callable, [item], context))
       return sortedBy(keys, self, compare, context)
     }
   },
   distinct: unique,
+  intersection: shared(true),
+  difference: shared(false),
+  to_map: any((self, _, context) => {
+    context.items(self.length)
+    return new Map(self as readonly [string, Value][])
+  }),
   to_set: unique,
   group_by: any((self, [callable], context) => {
     const groups = new Map<string, Value[]>()

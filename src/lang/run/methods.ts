@@ -7,6 +7,9 @@ import {codePoints, elementOf} from './elements.js'
 import {Failure} from './failure.js'
 import {parseJsonText} from './json-text.js'
 import {untypedListMethods} from './list-methods.js'
+import {passwordBuiltins} from './password.js'
+import {randomBuiltins} from './random.js'
+import {regexBuiltins} from './regex.js'
 import {maxLength, sized} from './size.js'
 import {timeBuiltins, timeMethods} from './time.js'
 import {asMap, display, Err, fromJson, isObject, jsonNull, Ok, toJson, type Value} from './value.js'
@@ -118,8 +121,13 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   ...prefixed('std.log'),
   ...prefixed('log'),
   ...timeBuiltins,
+  ...regexBuiltins,
+  ...randomBuiltins,
+  ...passwordBuiltins,
   'Speech.transcribe': ([path], context) => {
-    const answer = context.await(String(path))
+    const {transcribe} = context.ports
+    if (transcribe === undefined) return new Err('speech engine is not available')
+    const answer = context.await(() => transcribe(String(path)).catch((error: Error) => ({error: error.message})))
     return 'ok' in answer ? new Ok(answer.ok) : new Err(answer.error)
   },
 }
@@ -230,6 +238,10 @@ const map: Readonly<Record<string, MapMethod>> = {
   set,
   with: set,
   remove: changed((copy, [key]) => copy.delete(String(key))),
+  filter: (self, [condition], context) =>
+    new Map([...asMap(self)].filter(([key, item]) => call(condition, [key, item], context) === true)),
+  map_values: (self, [callable], context) =>
+    new Map([...asMap(self)].map(([key, item]) => [key, call(callable, [item], context)])),
   merge: changed((copy, [others]) => {
     for (const [key, item] of asMap(others)) copy.set(key, item)
   }),
