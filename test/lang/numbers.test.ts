@@ -46,6 +46,17 @@ describe('decimals', () => {
     assert.equal(value('2.50dec > 2 and 3 is 3.0dec and 2 < 2.1dec and 1dec isnt 2', 'bool'), true)
   })
 
+  it('are made of integers where a decimal is expected', () => {
+    const source = `@table type Item { price: dec, old: Option[dec] }
+fn sum(prices: List[dec]) to dec { prices.sum() }
+fn f() to dec { let n = 2\n let one: dec = 1\n sum([n, 1.5dec, one]) }
+fn g() to int { db.Item.insert({ price: 3, old: 2 })\n db.Item.where({ price: { gte: 0 }, old: { in: [1, 2] } }).count() }
+`
+    const {diagnostics, functions} = checkProgram(source)
+    assert.deepEqual(diagnostics, [])
+    assert.equal(toJson(pureFunction(functions[1] as FunctionType)()), '4.5')
+  })
+
   it('have quotients within one unit of the last digit', () => {
     const random = seeded(4)
     const some = () => `${random.pick(['', '-'])}${random.below(10 ** random.below(9)) + 1}.${random.below(1000) + 1}`

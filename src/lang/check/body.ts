@@ -9,7 +9,7 @@ import type {Declarations} from './declarations.js'
 import {checkName} from './identifiers.js'
 import type {FunctionType, Ir, ParamType} from './ir.js'
 import {checkIndex, checkMember} from './members.js'
-import {checkBinary, checkUnary} from './operators.js'
+import {asDecimal, checkBinary, checkUnary} from './operators.js'
 import {abbreviatedObject, checkList, checkObject, checkTuple, differingFields} from './records.js'
 import {Scope} from './scope.js'
 import {checkBlock} from './statements.js'
@@ -143,6 +143,8 @@ class BodyChecker implements Checker {
     const inferred = this.infer(expr, expected, slot)
     const ir = expected.kind === 'result' ? handled(inferred) : plain(inferred)
     if (fits(ir.type, expected, slot)) return converted(ir, expected)
+    const present = expected.kind === 'option' && slot === 'slot' ? expected.of : expected
+    if (present.kind === 'dec' && ir.type.kind === 'int') return asDecimal(ir)
     this.mismatch(expr, ir.type, expected, code)
     return ir
   }

@@ -147,7 +147,7 @@ const isItems = (type: Type): type is Type & {kind: 'list' | 'set'} => type.kind
 /** Types whose values are decimals, or are converted to them without loss. */
 const isExact = ({kind}: Type) => kind === 'dec' || kind === 'int'
 
-const asDecimal = (ir: Ir): Ir => {
+export const asDecimal = (ir: Ir): Ir => {
   if (ir.type.kind !== 'int') return ir
   if (ir.kind === 'const') return {kind: 'const', value: String(ir.value), type: dec}
   return {kind: 'builtin', name: 'dec', args: [ir], type: dec}

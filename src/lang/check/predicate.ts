@@ -3,32 +3,14 @@ import type {Entry, Expr, ObjectExpr} from '../syntax/index.js'
 import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
 import type {Ir, Predicate} from './ir.js'
+import {comparedWith, memberOf} from './json-members.js'
+import {applies, elementOf, isMember, isUnusable, type Operator, operators, refersTo} from './predicate-operators.js'
 import {abbreviatedObject, objectOf} from './records.js'
-import {
-  bool,
-  type Column,
-  fits,
-  float,
-  isComparable,
-  isNumber,
-  isScalar,
-  isTime,
-  list,
-  option,
-  show,
-  type Table,
-  type Type,
-} from './types.js'
+import {bool, type Column, fits, float, isComparable, list, option, show, str, type Table, type Type} from './types.js'
 import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
 
 /** Scripts written without spaces between words, which the search index does not separate. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
-
-const operators = [
-  ...(['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'between', 'in', 'contains', 'starts_with', 'is_null'] as const),
-  ...(['matches', 'near'] as const),
-]
-type Operator = (typeof operators)[number]
 
 /** `filter({column: value, …})`: equality, joined by AND. */
 export function checkFilter(c: Checker, table: Table, expr: Expr): Predicate | undefined {
@@ -97,12 +79,14 @@ function equality(
   value: Expr,
   type: Type = column.type,
 ): (Predicate & {kind: 'eq'}) | undefined {
-  if (!isComparable(column.base) && column.base.kind !== 'unknown') {
+  const isBytes = column.within !== undefined && column.base.kind === 'bytes'
+  if (isBytes || (!isComparable(column.base) && column.base.kind !== 'unknown')) {
     notFor(c, span, 'eq', column)
     c.value(value)
     return undefined
   }
-  return {kind: 'eq', column, value: c.check(value, type, 'slot')}
+  const compared = c.check(value, type, 'slot')
+  return {kind: 'eq', column: comparedWith(c, column, span, compared.type), value: compared}
 }
 
 const notFor = (c: Checker, span: Span, operator: string, column: Column) =>
@@ -111,35 +95,6 @@ const notFor = (c: Checker, span: Span, operator: string, column: Column) =>
     span,
     `${operator} does not apply to column '${column.name}' of type ${show(column.type)}.`,
   )
-
-const isOrdered = (type: Type) => isNumber(type) || type.kind === 'str' || type.kind === 'dec' || isTime(type)
-const isText = (type: Type) => type.kind === 'str'
-const elementOf = (type: Type): Type | undefined =>
-  (type.kind === 'list' || type.kind === 'set') && isScalar(type.of) ? type.of : undefined
-
-/** The column types that each operator supports. */
-const applies: Readonly<Record<Operator, (type: Type) => boolean>> = {
-  eq: isComparable,
-  neq: isComparable,
-  lt: isOrdered,
-  lte: isOrdered,
-  gt: isOrdered,
-  gte: isOrdered,
-  between: isOrdered,
-  in: isComparable,
-  contains: (type) => isText(type) || elementOf(type) !== undefined,
-  starts_with: isText,
-  is_null: () => true,
-  matches: isText,
-  near: (type) => type.kind === 'bytes' || (type.kind === 'list' && type.of.kind === 'float'),
-}
-
-/** The column of the row that an id refers to, unless the name is an operator. */
-function refersTo({base}: Column, name: string): Column | undefined {
-  if (base.kind !== 'id' || operators.includes(name as Operator)) return undefined
-  const {table} = base
-  return name === '_id' ? table.id : table.columns.find((column) => column.name === name)
-}
 
 /** The conditions of the items that have one. */
 function present<I>(items: readonly I[], read: (item: I) => Predicate | undefined): Predicate[] {
@@ -157,6 +112,12 @@ const joined = (parts: readonly Predicate[]): Predicate =>
 
 /** Keeps statements within SQLite's limits on expression depth and parameters. */
 const maxConditions = 500
+
+/** The type of the items of a list, which may be absent. */
+function itemOf(type: Type): Type {
+  const items = type.kind === 'option' ? type.of : type
+  return items.kind === 'list' || items.kind === 'set' ? items.of : items
+}
 
 class WhereChecker {
   readonly #c: Checker
@@ -217,6 +178,11 @@ class WhereChecker {
       if (value.kind !== 'object') this.#c.value(value)
       return undefined
     }
+    return this.#condition(column, key, value, top)
+  }
+
+  /** What follows a column or member: a value that it equals, or operators. */
+  #condition(column: Column, key: Span, value: Expr, top: boolean): Predicate | undefined {
     const abbreviated = this.#referredName(column, value)
     if (abbreviated !== undefined) return this.#operators(column, abbreviated, top)
     if (value.kind !== 'object') {
@@ -245,7 +211,9 @@ class WhereChecker {
     reportRepeatedKeys(this.#c, expr)
     const ofRow = expr.entries.filter(({key}) => refersTo(column, key.text) !== undefined)
     const own = expr.entries.filter((entry) => !ofRow.includes(entry))
-    const parts = present(own, (entry) => this.#operator(column, entry, top))
+    const parts = present(own, (entry) =>
+      isMember(column, entry.key.text) ? this.#member(column, entry, top) : this.#operator(column, entry, top),
+    )
     if (ofRow.length > 0) parts.push(this.#referred(column, {...expr, entries: ofRow}))
     return parts.length === 0 ? undefined : joined(parts)
   }
@@ -254,8 +222,16 @@ class WhereChecker {
   #referredName(column: Column, value: Expr): ObjectExpr | undefined {
     const object = abbreviatedObject(this.#c, value)
     const name = object?.entries[0]?.key.text ?? ''
+    if (column.base.kind === 'record' && column.base.record.fields.some((field) => field.name === name)) return object
     const type = this.#c.scope.find(name)?.type
     return refersTo(column, name) === undefined || (type !== undefined && fits(type, column.base)) ? undefined : object
+  }
+
+  /** A condition on a member of a record or `Json`: `{ address: { city: "Rome" } }`. */
+  #member(column: Column, {key, value}: Entry, top: boolean): Predicate | undefined {
+    const member = memberOf(this.#c, column, key, key.text)
+    if (member === undefined) return this.#skip(value)
+    return this.#condition(member, key, value, top)
   }
 
   /** Conditions on the row that an id refers to: `{ item: { price: 2 } }`. */
@@ -281,7 +257,8 @@ class WhereChecker {
       reportUnknownName(c, 'typecheck.predicate_operator_unknown', key, message, operators, {hints})
       return this.#skip(value)
     }
-    if (!applies[operator](column.base) && column.base.kind !== 'unknown') {
+    const isUsable = column.within === undefined || !isUnusable(operator, column)
+    if (!isUsable || (!applies[operator](column.base) && column.base.kind !== 'unknown')) {
       notFor(c, key, operator, column)
       return this.#skip(value)
     }
@@ -290,7 +267,11 @@ class WhereChecker {
       case 'eq':
       case 'neq': {
         const compared = c.check(value, this.#isOptional ? option(column.type) : column.type, 'slot')
-        return this.#using(compared, {kind: operator, column, value: compared})
+        return this.#using(compared, {
+          kind: operator,
+          column: comparedWith(c, column, key, compared.type),
+          value: compared,
+        })
       }
       case 'between':
         return this.#between(column, value)
@@ -316,8 +297,10 @@ class WhereChecker {
       case 'near':
         return this.#near(column, key, value, top)
       default: {
-        const limit = this.#value(value, column.base)
-        return this.#using(limit, {kind: operator, column, value: limit})
+        const limit = this.#value(value, operator === 'starts_with' ? str : column.base)
+        const compared = comparedWith(c, column, key, limit.type)
+        if (compared !== column && !applies[operator](compared.base)) notFor(c, key, operator, compared)
+        return this.#using(limit, {kind: operator, column: compared, value: limit})
       }
     }
   }
@@ -336,9 +319,10 @@ class WhereChecker {
       shape(this.#c, value, `between for '${column.name}' needs the least and the greatest value: [1, 9].${hint}`)
       return undefined
     }
+    const [first, last] = [this.#c.check(least, column.base), this.#c.check(most, column.base)]
     const args = [
-      {kind: 'gte', column, value: this.#c.check(least, column.base)},
-      {kind: 'lte', column, value: this.#c.check(most, column.base)},
+      {kind: 'gte', column: comparedWith(this.#c, column, least, first.type), value: first},
+      {kind: 'lte', column: comparedWith(this.#c, column, most, last.type), value: last},
     ] as const
     return {kind: 'and', args}
   }
@@ -347,7 +331,7 @@ class WhereChecker {
     const c = this.#c
     if (value.kind !== 'list') {
       const values = this.#value(value, list(column.base))
-      return this.#using(values, {kind: 'in', column, values})
+      return this.#using(values, {kind: 'in', column: comparedWith(c, column, value, itemOf(values.type)), values})
     }
     if (value.items.length === 0) {
       c.report('typecheck.in_empty', value, `in for '${column.name}' has an empty list, so nothing can match.`)
@@ -357,7 +341,8 @@ class WhereChecker {
       shape(c, value, `A literal list is limited to ${maxConditions} values; bind the list to a variable with let.`)
       return undefined
     }
-    return {kind: 'in', column, values: value.items.map((item) => c.check(item, column.base))}
+    const values = value.items.map((item) => c.check(item, column.base))
+    return {kind: 'in', column: comparedWith(c, column, value, values[0]?.type ?? column.base), values}
   }
 
   #isNull(column: Column, key: Span, value: Expr): Predicate | undefined {

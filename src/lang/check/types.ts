@@ -43,6 +43,8 @@ export interface Column {
   readonly base: Type
   readonly nullable: boolean
   readonly storage: Storage
+  /** Set if this is a member of a value in a JSON column. `isUntyped`: of a `Json`, whose members can have any type. */
+  readonly within?: {readonly column: string; readonly path: readonly string[]; readonly isUntyped: boolean}
   /** Whether an inserted record can omit the column although it is required. */
   readonly hasDefault?: boolean
   /** The default: a constant, or the current time; see `defaultOf`. */

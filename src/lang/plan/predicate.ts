@@ -1,5 +1,5 @@
 import {type Column, isEnum, type Predicate, storageOf, type Table, type Visitor, visit} from '../check/index.js'
-import {decimalKey, type Encoding, keyOf, quoted, type SqlWriter} from './sql.js'
+import {columnValue, decimalKey, type Encoding, keyOf, pathOf, quoted, type SqlWriter} from './sql.js'
 
 const comparisons = {eq: '=', neq: '<>', lt: '<', lte: '<=', gt: '>', gte: '>='} as const
 /** NULL-safe operators, for nullable columns. */
@@ -58,7 +58,7 @@ const writers: Visitor<Predicate, void, Writing> = {
     sql.add(')')
   },
   refers: ({column, table, arg}, {sql}) => {
-    sql.add(`${quoted(column.name)} IN (SELECT "_id" FROM ${quoted(table.sqlName)} WHERE `)
+    sql.add(`${columnValue(column)} IN (SELECT "_id" FROM ${quoted(table.sqlName)} WHERE `)
     writePredicate(sql, table, arg)
     sql.add(')')
   },
@@ -115,26 +115,29 @@ function writeIn({column, values}: Predicate & {kind: 'in'}, {sql}: Writing): vo
 }
 
 function writeIsNull({column, value}: Predicate & {kind: 'is_null'}, {sql}: Writing): void {
-  const name = quoted(column.name)
+  const name = columnValue(column)
   if (typeof value === 'boolean') sql.add(`${name} IS ${value ? '' : 'NOT '}NULL`)
   else sql.add(`(${name} IS NULL) = `).param(value, 'integer')
 }
 
 function writeContains({column, value}: Predicate & {kind: 'contains'}, {sql, table}: Writing): void {
-  const name = quoted(column.name)
+  const {within} = column
+  const name = columnValue(column)
   if (column.storage !== 'json') {
     sql.add(`${name} LIKE '%' || `).param(value, 'like').add(" || '%' ESCAPE '\\'")
     return
   }
   const element = elementEncoding(column)
   const held = element === 'decimal' ? decimalKey('"j"."value"') : '"j"."value"'
-  sql.add(`EXISTS (SELECT 1 FROM json_each(${quoted(table.sqlName)}.${name}) AS "j" WHERE ${held} = `)
+  sql.add(
+    `EXISTS (SELECT 1 FROM json_each(${quoted(table.sqlName)}.${within === undefined ? name : pathOf(within)}) AS "j" WHERE ${held} = `,
+  )
   sql.param(value, element).add(')')
 }
 
 /** A range, so that an index can be used: the byte FF follows every character of UTF-8. */
 function writeStartsWith({column, value}: Predicate & {kind: 'starts_with'}, {sql, nested}: Writing): void {
-  const name = quoted(column.name)
+  const name = columnValue(column)
   if (nested) sql.add('(')
   sql.add(`${name} >= `).param(value, 'text').add(` AND ${name} < `).param(value, 'text').add(` || CAST(X'FF' AS TEXT)`)
   if (nested) sql.add(')')

@@ -66,9 +66,29 @@ export const quoted = (name: string): string => `"${name}"`
  * The SQL by which a column is compared, ordered and indexed: its value, the sort key of a decimal number, or the tag of
  * a variant.
  */
-export function keyOf({name, base}: Column): string {
-  if (base.kind === 'dec') return decimalKey(quoted(name))
-  return isEnum(base) ? `json_extract(${quoted(name)},'$._tag')` : quoted(name)
+export function keyOf(column: Column): string {
+  const {name, base, within} = column
+  if (base.kind === 'dec') return decimalKey(columnValue(column))
+  if (!isEnum(base)) return columnValue(column)
+  return within === undefined ? `json_extract(${quoted(name)},'$._tag')` : `json_extract(${pathOf(within, ['_tag'])})`
+}
+
+/** The SQL of the value of a column, or of a member of a JSON column. */
+export function columnValue({name, base, within}: Column): string {
+  if (within === undefined) return quoted(name)
+  const path = pathOf(within)
+  const value = `json_extract(${path})`
+  if (!within.isUntyped) return value
+  // A member of another type is not equal to any value, although SQLite represents true as 1.
+  if (base.kind === 'bool') return `CASE json_type(${path}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`
+  if (base.kind === 'str') return `CASE json_type(${path}) WHEN 'text' THEN ${value} END`
+  return base.kind === 'unknown' ? value : `CASE WHEN json_type(${path}) IN ('integer','real') THEN ${value} END`
+}
+
+/** The arguments that name a member of JSON. */
+export function pathOf({column, path}: NonNullable<Column['within']>, more: readonly string[] = []): string {
+  const members = [...path, ...more].map((member) => `."${member.replaceAll("'", "''")}"`)
+  return `${quoted(column)},'$${members.join('')}'`
 }
 
 /**
