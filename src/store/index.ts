@@ -23,6 +23,7 @@ export {continueIds, hasTable, lastAssigned, livesTable, raiseAssigned, startLif
 export {repositoryId, repositoryRoot} from './repository.js'
 export {replaceDatabase, restoreDatabase} from './restore.js'
 export {
+  createFile,
   type DatabaseOptions,
   openAlone,
   openDatabase,

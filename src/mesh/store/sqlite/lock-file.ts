@@ -1,7 +1,6 @@
-import {mkdir, open, realpath} from 'node:fs/promises'
-import {dirname} from 'node:path'
+import {realpath} from 'node:fs/promises'
 import {SvcError} from '../../../errors/index.js'
-import {openDatabase} from '../../../store/index.js'
+import {createFile, openDatabase, storeError} from '../../../store/index.js'
 import {isLocked} from './fault.js'
 
 /**
@@ -12,8 +11,7 @@ import {isLocked} from './fault.js'
  */
 export async function lockStoreFile(path: string): Promise<() => void> {
   if (path === ':memory:') return () => undefined
-  const lockPath = `${await canonicalPath(path)}.lock`
-  await createEmpty(lockPath)
+  const lockPath = await createLockFile(path)
   const database = await openDatabase(':memory:', {busyTimeoutMs: 250})
   try {
     database.prepare('ATTACH ? AS held').run(lockPath)
@@ -26,27 +24,14 @@ export async function lockStoreFile(path: string): Promise<() => void> {
   return () => database.close()
 }
 
-/** Resolves symbolic links, so that all names of a file use the same lock. Creates a missing file. */
-async function canonicalPath(path: string): Promise<string> {
+/** Resolves symbolic links, so that all names of a file use the same lock. Creates missing files. */
+async function createLockFile(path: string): Promise<string> {
   try {
-    await mkdir(dirname(path), {recursive: true, mode: 0o700})
-    return await realpath(path).catch(async () => {
-      const file = await open(path, 'a', 0o600)
-      await file.close()
-      return realpath(path)
-    })
+    await createFile(path)
+    const lockPath = `${await realpath(path)}.lock`
+    await createFile(lockPath)
+    return lockPath
   } catch (error) {
-    throw new SvcError('store_unopenable', {path, reason: (error as Error).message}, {cause: error})
-  }
-}
-
-/** Does not open an existing file: closing it would release the locks that this process holds on it (POSIX). */
-async function createEmpty(path: string): Promise<void> {
-  try {
-    const file = await open(path, 'wx', 0o600)
-    await file.close()
-  } catch (error) {
-    const {code, message} = error as NodeJS.ErrnoException
-    if (code !== 'EEXIST') throw new SvcError('store_unopenable', {path, reason: message}, {cause: error})
+    throw storeError(error, path, true)
   }
 }
