@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type {ServerResponse} from 'node:http'
 import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {execa} from 'execa'
@@ -22,6 +23,7 @@ import {
   scriptedChat,
 } from '../support/scripted-inference.js'
 import {temporaryFolder} from '../support/temporary.js'
+import {untilReached} from '../support/until.js'
 import {
   journeyOf,
   kept,
@@ -434,20 +436,23 @@ describe('sendMessage without an answer', () => {
   })
 
   it('limits the total time even if data keeps arriving', async (test) => {
-    const chat = await chatWith(
-      test,
-      async (response) => {
-        while (!response.destroyed) {
-          response.write(`${JSON.stringify({message: {content: ''}, done: false})}\n`)
-          await sleep(10)
-        }
+    const trickle = async (response: ServerResponse) => {
+      while (!response.destroyed) {
+        response.write(`${JSON.stringify({message: {content: ''}, done: false})}\n`)
+        await sleep(10)
+      }
+    }
+    let chat: Awaited<ReturnType<typeof chatWith>> | undefined
+    const {result, limitMs} = await untilReached(
+      () => chat?.server.calls.length === 1,
+      async (ms) => {
+        chat = await chatWith(test, trickle, {env: {SVC_ASSISTANT_TIMEOUT_MS: String(ms)}})
+        return {chat, error: await refused('timeout', chat.say('Hello?'))}
       },
-      {env: {SVC_ASSISTANT_TIMEOUT_MS: '300'}},
     )
-    const error = await refused('timeout', chat.say('Hello?'))
-    assert.deepEqual(error.params, {url: chat.server.baseUrl, ms: 300})
-    await chat.server.hungUp
-    const {messages, interactions} = kept(chat)
+    assert.deepEqual(result.error.params, {url: result.chat.server.baseUrl, ms: limitMs})
+    await result.chat.server.hungUp
+    const {messages, interactions} = kept(result.chat)
     assert.deepEqual([messages.length, interactions.map(({success}) => success)], [0, [0]])
   })
 

@@ -10,6 +10,7 @@ import {completion, openAiServer} from '../support/openai-server.js'
 import {startServer} from '../support/server.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {tinyModel, writeTinyModel} from '../support/tiny-model.js'
+import {untilReached} from '../support/until.js'
 
 const transcript = {
   rawText: 'please creat a fil called  notes.txt',
@@ -95,12 +96,15 @@ describe('the model that polishes transcripts', () => {
   })
 
   it('that is too slow is cancelled', async (test) => {
-    const {baseUrl, hungUp} = await openAiServer(test, {answer: () => undefined})
-    const {report} = await polished({SVC_INFERENCE_URL: baseUrl, SVC_SPEECH_LLM_DEADLINE_MS: '200'})
-    assert.deepEqual(report, {
+    const {baseUrl, calls, hungUp} = await openAiServer(test, {answer: () => undefined})
+    const {result, limitMs} = await untilReached(
+      () => calls.some(({path}) => path === '/v1/chat/completions'),
+      (ms) => polished({SVC_INFERENCE_URL: baseUrl, SVC_SPEECH_LLM_DEADLINE_MS: String(ms)}),
+    )
+    assert.deepEqual(result.report, {
       applied: false,
       reason: 'infer_failed',
-      error: 'The model did not answer within 200 ms.',
+      error: `The model did not answer within ${limitMs} ms.`,
     })
     await hungUp
   })

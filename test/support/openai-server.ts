@@ -27,11 +27,13 @@ export async function openAiServer(test: Pick<TestContext, 'after'>, {answer, mo
   })
   const server = createServer(async (request, response) => {
     const {url: path, method, headers} = request
-    const body = method === 'POST' ? ((await json(request)) as Completion) : undefined
-    calls.push({path, token: headers.authorization, body})
     response.on('close', () => {
       if (!response.writableFinished) hangUp()
     })
+    const body =
+      method === 'POST' ? ((await json(request).catch(() => undefined)) as Completion | undefined) : undefined
+    if (request.errored !== null) return
+    calls.push({path, token: headers.authorization, body})
     if (path === '/v1/models') response.end(JSON.stringify({data: models.map((id) => ({id}))}))
     else if (path === '/v1/chat/completions') answer(response)
     else response.writeHead(404).end()

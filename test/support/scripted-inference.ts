@@ -79,7 +79,8 @@ async function serve<C>(
       return void response.end(JSON.stringify({models: [...models].map((name) => ({name}))}))
     if (request.url === '/api/show' && shown !== undefined) return void response.end(JSON.stringify(shown))
     if (request.url !== path) return void response.writeHead(404).end('{"error":"no such route"}')
-    const call = (await json(request)) as C
+    const call = (await json(request).catch(() => undefined)) as C
+    if (request.errored !== null) return
     await answer(response, call, calls.push(call))
   })
   server.listen(0, '127.0.0.1')

@@ -12,3 +12,17 @@ export async function until(holds: () => boolean | Promise<boolean>, what: strin
     await sleep(pauseMs)
   }
 }
+
+/**
+ * Repeats an attempt with longer time limits until its request reaches the server: on a busy machine, a short limit may
+ * pass before. Returns the result of the last attempt, and its limit in ms.
+ */
+export async function untilReached<T>(
+  reached: () => boolean,
+  attempt: (limitMs: number) => Promise<T>,
+): Promise<{result: T; limitMs: number}> {
+  for (let limitMs = 250; ; limitMs *= 4) {
+    const result = await attempt(limitMs)
+    if (reached()) return {result, limitMs}
+  }
+}

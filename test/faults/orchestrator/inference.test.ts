@@ -5,7 +5,7 @@ import {describe, it, type TestContext} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {type Answer, answerLines, scriptedInference} from '../../support/scripted-inference.js'
 import {svcInTurn} from '../../support/svc-in-turn.js'
-import {until} from '../../support/until.js'
+import {until, untilReached} from '../../support/until.js'
 import {readStore} from './evidence.js'
 import {startDaemon, startDaemonInTurn, temporaryWorkspace} from './process.js'
 import {workspaceEnv} from './workspace.js'
@@ -134,13 +134,17 @@ describe('a task whose inference server', () => {
 
   it('is too slow fails with a timeout and disconnects', async (test) => {
     const server = await scriptedInference(test, (response) => response.write(first))
-    const root = await workspace(test, server.baseUrl, 'task_timeout_ms = 700\nmax_task_retries = 3')
-    await submit(root, 'think')
-    startDaemonInTurn(root)
-    const {status, status_reason: reason, retry_count: retries} = await taskAtEnd(root)
+    const {result} = await untilReached(
+      () => server.calls.length === 1,
+      async (ms) => {
+        const root = await workspace(test, server.baseUrl, `task_timeout_ms = ${ms}\nmax_task_retries = 3`)
+        await submit(root, 'think')
+        startDaemonInTurn(root)
+        return taskAtEnd(root)
+      },
+    )
     await server.hungUp
-    assert.deepEqual([status, reason, retries], ['Failed', 'timeout', 0])
-    assert.equal(server.calls.length, 1)
+    assert.deepEqual([result.status, result.status_reason, result.retry_count], ['Failed', 'timeout', 0])
   })
 
   it('dies during an answer and recovers is retried with increasing delays', async (test) => {
