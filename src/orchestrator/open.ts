@@ -8,7 +8,7 @@ import {readHost} from '../mesh/index.js'
 import {MessageBus, type MessageContext, messageFragment, messageListener} from '../messages/index.js'
 import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
-import {type DatabaseKind, type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
+import {type DatabaseKind, type Fragment, openStore, type Store} from '../store/index.js'
 import {continueTasks, orchestratorFragment, taskListeners} from '../tasks/index.js'
 import {telemetryFragment} from '../telemetry/index.js'
 import {handOffGoal, workflowFragment, workflowListener} from '../workflow/index.js'
@@ -16,6 +16,7 @@ import type {OrchestratorConfig, WorkflowHandoff} from '../workspace/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'
+import {storeRepository} from './store-repository.js'
 
 /** The open orchestrator of a workspace. Close it after use. */
 export interface Orchestrator extends MessageContext {
@@ -61,7 +62,7 @@ export async function openOrchestrator({
     store,
     isKept: active !== 'none',
     activeStore: active,
-    repositoryId: repositoryId(places.repositoryRoot ?? root),
+    repositoryId: storeRepository(store, {root, places, active}),
     root,
     places,
     live,
@@ -108,6 +109,8 @@ export interface StorePlaces {
   journeyFallbackCanonical: boolean
   canonicalStore: string | undefined
   dataDir: string | undefined
+  /** Directory from which the repository id is derived, if it is configured. */
+  repositoryRoot?: string | undefined
 }
 
 interface Opened {

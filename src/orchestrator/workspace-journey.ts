@@ -24,7 +24,7 @@ export function workspaceJourney(
   {sources, cwd = process.cwd()}: {sources: SettingSources; cwd?: string},
 ): WorkspaceJourney {
   const {root, repositoryId: bound, places} = orchestrator
-  const discovered = discover(sources, cwd)
+  const discovered = discover(orchestrator, sources, cwd)
   return {
     workspace_journey_store_mode: storeMode(places),
     project_store_path: projectStorePath(root),
@@ -38,7 +38,9 @@ export function workspaceJourney(
 }
 
 /** Discovers the workspace in the same way as when opening one. */
-function discover(sources: SettingSources, cwd: string): string {
+function discover({root, repositoryId: bound, places}: Orchestrator, sources: SettingSources, cwd: string): string {
   const {values} = resolveSettings(workspaceSettings, sources)
-  return repositoryId(values.repositoryRoot ?? discoverWorkspace(cwd).root)
+  const found = discoverWorkspace(cwd).root
+  const isConfigured = [values, places].some(({repositoryRoot}) => repositoryRoot !== undefined)
+  return !isConfigured && found === root ? bound : repositoryId(values.repositoryRoot ?? found)
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import {existsSync} from 'node:fs'
-import {mkdir, readFile} from 'node:fs/promises'
-import {join} from 'node:path'
+import {mkdir, readFile, rename, rm} from 'node:fs/promises'
+import {dirname, join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
-import {reportStatus, spawnAgent} from '../../src/orchestrator/index.js'
+import {reportStatus, spawnAgent, workspaceJourney} from '../../src/orchestrator/index.js'
 import {
   lastEventId,
   listAgents,
@@ -49,6 +49,48 @@ describe('the store of a workspace', () => {
     assert.deepEqual(reportStatus(second), reportStatus(first))
     assert.equal(submit(second), 3)
     assert.deepEqual([second.isKept, second.notices], [true, []])
+  })
+
+  for (const [place, env] of [
+    ['.svc', {}],
+    ['a file of the workspace', {SVC_WORKSPACE_JOURNEY_STORE: './state/tasks.db'}],
+  ] as const)
+    it(`keeps its tasks in ${place} when the workspace is renamed, gets an origin, or is restored elsewhere`, async (t) => {
+      const first = await openTestOrchestrator(t, {root: await newWorkspace(t), env})
+      const id = submit(first)
+      first.close()
+      const root = `${first.root}-renamed`
+      t.after(() => rm(root, {recursive: true, force: true}))
+      await rename(first.root, root)
+      await writeFiles(root, {'.git/config': '[remote "origin"]\n  url = https://example.org/a.git\n'})
+      const second = await openTestOrchestrator(t, {root, env})
+      assert.equal(statusOf(second, id), 'Queued')
+      assert.equal(workspaceJourney(second, {sources: {env}, cwd: root}).match, true)
+      const copy = await newWorkspace(t)
+      const to = env.SVC_WORKSPACE_JOURNEY_STORE ?? '.svc/store.db'
+      await mkdir(dirname(join(copy, to)), {recursive: true})
+      second.store.run('VACUUM INTO ?', [join(copy, to)])
+      assert.equal(statusOf(await openTestOrchestrator(t, {root: copy, env}), id), 'Queued')
+    })
+
+  it('keeps the tasks of an older version, which did not record the repository', async (t) => {
+    const first = await openTestOrchestrator(t, {root: await newWorkspace(t)})
+    const id = submit(first)
+    first.store.run("DELETE FROM orch_state WHERE repository_id = ''")
+    first.close()
+    const root = `${first.root}-renamed`
+    t.after(() => rm(root, {recursive: true, force: true}))
+    await rename(first.root, root)
+    assert.equal(statusOf(await openTestOrchestrator(t, {root}), id), 'Queued')
+  })
+
+  it('has only the tasks of the own workspace if several share it', async (t) => {
+    const folder = await temporaryFolder(t)
+    const env = {SVC_WORKSPACE_JOURNEY_STORE: join(folder, 'shared.db')}
+    const first = await openTestOrchestrator(t, {root: await newWorkspace(t), env})
+    submit(first)
+    const second = await openTestOrchestrator(t, {root: await newWorkspace(t), env})
+    assert.deepEqual(listTasks(second), [])
   })
 
   for (const word of ['canonical', 'CANONICAL'])

@@ -8,6 +8,8 @@ import {processFolder} from './temporary.js'
 const emptyStore = once(async () => {
   const root = processFolder()
   const {store, close} = await openOrchestrator({root, sources: {env: {SVC_DATA_DIR: join(root, 'data')}}})
+  // Each workspace that gets a copy has a repository of its own.
+  store.run("DELETE FROM orch_state WHERE repository_id = ''")
   close()
   return store.path
 })
