@@ -15,6 +15,7 @@ import {messageOperations} from './rows/messages.js'
 import {modelOperations} from './rows/models.js'
 import {planOperations} from './rows/plans.js'
 import {questionOperations} from './rows/questions.js'
+import {relatedTaskOperations} from './rows/related-tasks.js'
 import {sessionOperations} from './rows/sessions.js'
 import {skillOperations} from './rows/skills.js'
 import {speechOperations} from './rows/speech.js'
@@ -25,6 +26,7 @@ import {workspaceOperations} from './rows/workspace.js'
 
 export const operations: readonly Operation[] = [
   ...taskOperations,
+  ...relatedTaskOperations,
   ...doubtOperations,
   ...questionOperations,
   ...handoffOperations,

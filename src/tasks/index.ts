@@ -51,6 +51,7 @@ export {cancelTask, failTask} from './lifecycle/finish.js'
 export {cancelTasks, retryTasks} from './lifecycle/many.js'
 export {readOutput} from './lifecycle/output.js'
 export {type FinishedStatus, finishedStatuses, pruneTasks} from './lifecycle/prune.js'
+export {type RelatedTasks, relatedTasks} from './lifecycle/related-tasks.js'
 export {replayRoutes} from './lifecycle/replay-routes.js'
 export {drainAgent, retireAgent} from './lifecycle/retire-agent.js'
 export {

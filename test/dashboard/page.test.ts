@@ -150,10 +150,23 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await page.getByRole('button', {name: 'New task'}).click()
     const dialog = page.getByRole('dialog', {name: 'New task'})
     await dialog.getByLabel('Description').fill('Deploy the importer')
+    await dialog.getByLabel('Files').fill('src/importer.ts\nREADME.md:read')
+    await dialog.getByLabel('Priority').selectOption('urgent')
     await dialog.getByLabel('Requires approval').check()
     await dialog.getByRole('button', {name: 'Submit'}).click()
     await page.getByRole('link', {name: 'T-0001'}).click()
     await shows(page, '.badge', 'Needs approval')
+    const {file_manifest: files, priority} = tasks.requireTask(other, 1)
+    assert.deepEqual(
+      [files.map(({path, access}) => [path, access]), priority],
+      [
+        [
+          ['src/importer.ts', 'write'],
+          ['README.md', 'read'],
+        ],
+        'urgent',
+      ],
+    )
     await confirm(page, 'Approve', nothing)
     await shows(page, '.badge', 'Queued')
     const [approval] = tasks.readEvents(other, {types: ['task_approved']})
@@ -164,6 +177,42 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await confirm(page, 'Retry', nothing)
     await shows(page, '.badge', 'Queued')
     assert.equal(tasks.requireTask(other, 1).status, 'Queued')
+    assert.deepEqual(faults, [])
+  })
+
+  it('shows what a task waits for and what waits for it, also indirectly, and their changes', async (t) => {
+    const opened = await openDashboard(t)
+    const {tasks, other} = opened
+    for (const [description, ...depends_on] of [
+      ['Fetch'],
+      ['Check', 1],
+      ['Deploy', 2],
+      ['Watch', 3],
+      ['Announce', 3, 4],
+    ] as [string, ...number[]][])
+      tasks.submitTask(other, {description, processor: 'external', depends_on})
+    const {page, faults} = await show(t, opened)
+    await go(page, '#/tasks/3')
+    const trees = page.locator('.tree')
+    await trees.first().waitFor()
+    assert.deepEqual(await trees.allInnerTexts(), [
+      'T-0002 Blocked Check\nT-0001 Queued Fetch',
+      'T-0004 Blocked Watch\nT-0005 Blocked Announce\nT-0005 Blocked Announce',
+    ])
+    tasks.cancelTask(other, 1, {by: 'person'})
+    await shows(page, '.tree', 'T-0001 Cancelled Fetch')
+    assert.deepEqual(faults, [])
+  })
+
+  it('executes a plan', async (t) => {
+    const opened = await openDashboard(t)
+    const {base, other, tasks} = opened
+    const plan = await base.modules.plans.newPlan(other, {goal: 'Move the importer; tell the customers'})
+    const {page, faults} = await show(t, opened)
+    await go(page, `#/plans/${plan.session_id}`)
+    await confirm(page, 'Execute', nothing)
+    await page.getByRole('link', {name: 'T-0001'}).waitFor()
+    assert.equal(tasks.listTasks(other).length, 1)
     assert.deepEqual(faults, [])
   })
 

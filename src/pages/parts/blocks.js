@@ -8,6 +8,11 @@ export const section = (title, ...content) =>
     ? undefined
     : element('section', {}, element('div', {className: 'head'}, element('h3', {}, title)), ...content)
 
+/** Number of characters from which a value has the width of two others. */
+const wideText = 24
+
+const isWide = (value) => (typeof value === 'string' ? value : value.textContent).length >= wideText
+
 /** A list of names and values; values that are missing are left out. */
 export const facts = (values) =>
   element(
@@ -15,7 +20,9 @@ export const facts = (values) =>
     {className: 'facts panel'},
     ...Object.entries(values)
       .filter(([, value]) => value !== undefined && value !== '')
-      .map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
+      .map(([name, value]) =>
+        element('div', {className: isWide(value) ? 'wide' : ''}, element('dt', {}, name), element('dd', {}, value)),
+      ),
   )
 
 /** A text as it was written, such as the output of a program. */

@@ -2,10 +2,11 @@
 import {button, json, plainTable} from './blocks.js'
 import {element, setHidden, setText} from './elements.js'
 
-/** A schema without the alternative `null`: an empty field is not sent. */
+/** A schema without the alternative `null`: an empty field is not sent. A box cannot be empty, so it becomes a choice. */
 const withoutNull = (schema) => {
   const others = schema.anyOf?.filter(({type}) => type !== 'null') ?? []
-  return others.length === 1 ? others[0] : schema
+  if (others.length !== 1) return schema
+  return others[0].type === 'boolean' ? {...others[0], enum: [true, false]} : others[0]
 }
 
 /** The parameters of an operation: where each is sent, and its schema. */

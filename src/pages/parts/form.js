@@ -9,7 +9,11 @@ export const labelOf = (name) => {
   return words[0].toUpperCase() + words.slice(1)
 }
 
-const typeOf = ({type, enum: choices}) => (choices === undefined ? [type].flat()[0] : 'choice')
+function typeOf({type, enum: choices, items}) {
+  if (choices !== undefined) return 'choice'
+  const [first] = [type].flat()
+  return first === 'array' && items?.type !== 'string' ? 'json' : first
+}
 
 /** Number of characters from which a text gets several lines. */
 const longText = 1024
@@ -29,7 +33,7 @@ const inputs = {
         ...choices.map((choice) => element('option', {value: choice}, String(choice))),
       ),
     write: writeText,
-    read: ({value}) => value || undefined,
+    read: ({value}, _isRequired, {enum: choices}) => choices.find((choice) => String(choice) === value),
   },
   boolean: {
     create: () => element('input', {type: 'checkbox'}),
@@ -100,7 +104,7 @@ export function createFields({properties = {}, required = []}, names = Object.ke
     return {
       name,
       input,
-      read: () => kind.read(input, required.includes(name)),
+      read: () => kind.read(input, required.includes(name), schema),
       element: element('div', {className: 'field'}, label, hint),
     }
   })

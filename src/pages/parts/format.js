@@ -28,6 +28,9 @@ export function duration(ms) {
     .join(' ')
 }
 
+/** Formats how long something took, which may be less than a second. */
+export const elapsed = (ms) => (ms < 1000 ? `${ms} ms` : duration(ms))
+
 /** Time of the server and monotonic time of the page when that was set, ms. */
 let clock = {at: Date.now(), since: performance.now()}
 export function setClock(unixMs) {

@@ -96,7 +96,7 @@ function nodeRow({id}) {
     tick: () => time?.tick(),
     update(node) {
       const conditions = ['quarantined', 'maintenance', 'stale'].filter((word) => node[word] === true)
-      fill(state, conditions, () => (conditions.length === 0 ? [badge('ok')] : conditions.map(badge)))
+      fill(state, conditions, () => (conditions.length === 0 ? [badge('OK')] : conditions.map(badge)))
       fill(seen, node.last_seen_unix_ms, () => {
         time = timeOf(node.last_seen_unix_ms ?? 0)
         return [time.element]

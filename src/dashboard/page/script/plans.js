@@ -1,12 +1,13 @@
 /** Plans: their list, and one plan with its steps. */
-import {facts, plainTable, section} from '../../../pages/parts/blocks.js'
+import {button, facts, plainTable, section} from '../../../pages/parts/blocks.js'
+import {ask} from '../../../pages/parts/dialog.js'
 import {element, fill, setText} from '../../../pages/parts/elements.js'
 import {labelOf} from '../../../pages/parts/form.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {tableRow} from '../../../pages/parts/rows.js'
 import {idOfKey, pagedView, timedKey} from './list-view.js'
 import {objectView} from './object-view.js'
-import {call} from './operations.js'
+import {call, canCall} from './operations.js'
 import {badge, firstLine, timeOf} from './words.js'
 
 const columns = {Goal: 'id main', Status: 'fit', Steps: 'fit', Updated: 'fit'}
@@ -54,6 +55,7 @@ export const planView = ({segments: [id]}, {showFault}) =>
     concerns: isOfPlan,
     read: () => call('ai.plan.status', {session_id: id}),
     render: (plan) => ({
+      actions: plan.status === 'pending' && canCall('ai.plan.execute') ? [executeButton(plan)] : [],
       elements: [
         element('p', {className: 'description'}, badge(plan.status), ' ', plan.goal),
         facts({
@@ -69,6 +71,20 @@ export const planView = ({segments: [id]}, {showFault}) =>
       ],
     }),
   })
+
+const executeButton = ({session_id: id}) =>
+  button(
+    'Execute',
+    () =>
+      ask({
+        title: 'Execute the plan?',
+        text: 'Each step is submitted as a task when the steps before it are completed.',
+        verb: 'Execute',
+        perform: () => call('ai.plan.execute', {session_id: id}),
+        done: 'The plan is being executed.',
+      }),
+    'primary',
+  )
 
 const stepCells = (step) => [
   element('span', {}, `${step.id}. ${step.description}`),

@@ -3,12 +3,13 @@ import {button, facts, json, plainTable, section, verbatim} from '../../../pages
 import {ask} from '../../../pages/parts/dialog.js'
 import {element, fill, setText} from '../../../pages/parts/elements.js'
 import {labelOf} from '../../../pages/parts/form.js'
-import {dateFormat, duration} from '../../../pages/parts/format.js'
+import {dateFormat, elapsed} from '../../../pages/parts/format.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {flash, tableRow} from '../../../pages/parts/rows.js'
 import {idOfKey, pagedView, timedKey} from './list-view.js'
 import {objectView} from './object-view.js'
 import {call, canCall} from './operations.js'
+import {schedulesBlock} from './schedules.js'
 import {badge, timeOf} from './words.js'
 
 const columns = {Run: 'id', Workflow: '', Status: 'fit', Steps: 'fit', Updated: 'fit'}
@@ -16,8 +17,9 @@ const columns = {Run: 'id', Workflow: '', Status: 'fit', Steps: 'fit', Updated: 
 const isOfWorkflow = ({types, run_ids: ids}) =>
   ids.length > 0 || types.some((type) => /^(workflow|activity)_/.test(type))
 
-export const runsView = (_route, {showFault}) =>
-  pagedView({
+export function runsView(_route, {showFault}) {
+  const schedules = schedulesBlock(showFault)
+  const view = pagedView({
     title: 'Workflow runs',
     columns,
     load: async (before, limit) =>
@@ -29,6 +31,23 @@ export const runsView = (_route, {showFault}) =>
     concerns: isOfWorkflow,
     showFault,
   })
+  return {
+    ...view,
+    elements: [...view.elements, schedules.element],
+    reload() {
+      view.reload()
+      schedules.reload()
+    },
+    changed(changes) {
+      view.changed(changes)
+      if (isOfWorkflow(changes)) schedules.reload()
+    },
+    close() {
+      view.close()
+      schedules.close()
+    },
+  }
+}
 
 function runRow({run_id: id}) {
   const row = tableRow(columns)
@@ -85,7 +104,7 @@ export function runView({segments: [id]}, {showFault}) {
               : element('a', {href: addressOf(['plans', run.plan_session_id])}, run.plan_session_id),
           Started: dateFormat.format(run.started_at_ms),
           Ended: run.completed_at_ms === undefined ? undefined : dateFormat.format(run.completed_at_ms),
-          Duration: duration((run.completed_at_ms ?? run.updated_at_ms) - run.started_at_ms),
+          Duration: run.completed_at_ms === undefined ? undefined : elapsed(run.completed_at_ms - run.started_at_ms),
         }),
         section(
           'Steps',
@@ -95,11 +114,11 @@ export function runView({segments: [id]}, {showFault}) {
             run.activities.map((step) => stepCells(run, step)),
           ),
         ),
-        section('Input', json(run.input, 'Input')),
+        section('Input', ...(Object.keys(run.input ?? {}).length === 0 ? [] : [json(run.input, 'Input')])),
         section('Output', ...(run.output === undefined ? [] : [json(run.output, 'Output')])),
         section(
           'Journal',
-          plainTable('Journal', ['Time', 'Entry', 'Subject', 'Details'], entries.map(entryCells)),
+          plainTable('Journal', ['Entry', 'Subject', 'Time', 'Details'], entries.map(entryCells)),
           ...(entries.length < limit || limit >= 1000
             ? []
             : [
@@ -116,9 +135,9 @@ export function runView({segments: [id]}, {showFault}) {
 }
 
 const entryCells = ({at_ms: at, kind, subject, attempt, worker, error, payload}) => [
-  dateFormat.format(at),
   labelOf(kind),
   subject,
+  dateFormat.format(at),
   [
     attempt === undefined ? '' : `attempt ${attempt}`,
     worker ?? '',

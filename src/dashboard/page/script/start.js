@@ -20,7 +20,7 @@ import {tasksView} from './tasks.js'
 /** Views by the first segment of the address; the second one is the id of an object. */
 const views = [
   {name: 'tasks', words: 'Tasks', open: tasksView, openOne: taskView},
-  {name: 'runs', words: 'Workflow runs', open: runsView, openOne: runView},
+  {name: 'runs', words: 'Workflows', open: runsView, openOne: runView},
   {name: 'plans', words: 'Plans', open: plansView, openOne: planView},
   {name: 'questions', words: 'Questions', open: questionsView},
   {name: 'agents', words: 'Agents', open: agentsView},

@@ -7,13 +7,11 @@ import {dateFormat} from '../../../pages/parts/format.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {objectView} from './object-view.js'
 import {call, canCall, inputOf} from './operations.js'
-import {badge, taskStatuses} from './words.js'
+import {taskTrees} from './task-tree.js'
+import {badge, prioritySchema, taskStatuses} from './words.js'
 
 /** Interval at which the output of a running task is read, ms: it grows without an event. */
 const outputMs = 1000
-
-/** Maximum number of tasks that are shown on each side of a task. */
-const mostRelated = 50
 
 const unfinished = ['Queued', 'InProgress', 'RemoteHold', 'Blocked', 'BlockedOnApproval', 'Doubted']
 
@@ -45,6 +43,14 @@ const taskActions = [
     done: 'is queued again.',
   },
   {
+    words: 'Change priority',
+    method: 'orch.reorder_task',
+    when: ({status}) => status === 'Queued',
+    fields: ['priority'],
+    schema: {properties: {priority: prioritySchema}, required: ['priority']},
+    done: 'has another priority.',
+  },
+  {
     words: 'Doubt',
     method: 'orch.doubt_task',
     when: ({status}) => ['Queued', 'InProgress', 'Completed'].includes(status),
@@ -73,18 +79,17 @@ export function taskView({segments: [id]}, {showFault}) {
     showFault,
     concerns: ({task_ids: ids}) => ids.some((each) => each === taskId || related.has(each)),
     async read() {
-      const [{task}, {events}, {tasks: waiting}] = await Promise.all([
+      const [{task}, {events}, tasks] = await Promise.all([
         call('orch.get_task', {task_id: taskId, output: true, evidence: true}),
         call('orch.events.list', {task_id: taskId, limit: 200}),
-        call('orch.list_tasks', {depends_on: taskId, limit: mostRelated}),
+        call('orch.related_tasks', {task_id: taskId}),
       ])
-      const needed = await Promise.all((task.depends_on ?? []).slice(0, mostRelated).map(statusOf))
-      related = new Set([...needed.map(({task_id: id}) => id), ...waiting.map(({id}) => id)])
+      related = new Set([...tasks.prerequisites, ...tasks.dependants].map(({task_id: id}) => id))
       clearTimeout(timer)
       if (task.status === 'InProgress') timer = setTimeout(() => view.reload(), outputMs)
-      return {task, events, needed, waiting: waiting.map(({id, status}) => ({task_id: id, status})).reverse()}
+      return {task, events, tasks}
     },
-    render: ({task, events, needed, waiting}) => ({
+    render: ({task, events, tasks}) => ({
       actions: taskActions
         .filter(({method, when}) => canCall(method) && when(task))
         .map((action) => actionButton(action, task)),
@@ -94,12 +99,11 @@ export function taskView({segments: [id]}, {showFault}) {
           ? undefined
           : element('p', {className: 'description quiet'}, task.status_reason),
         factsOf(task),
-        section('Waits for', ...relatedTasks(needed)),
-        section('Waited for by', ...relatedTasks(waiting)),
-        section('Result', ...(task.result === undefined ? [] : [json(task.result.text || task.result, 'Result')])),
+        ...taskTrees(task, tasks),
+        section('Result', ...resultOf(task)),
         section('Output', ...(task.output === undefined ? [] : [output.show(task.output.text)])),
         ...evidence(task.evaluation),
-        section('Events', plainTable('Events', ['Time', 'Event', 'Details'], events.map(eventCells))),
+        section('Events', plainTable('Events', ['Event', 'Time', 'Details'], events.map(eventCells))),
       ],
     }),
   })
@@ -112,10 +116,7 @@ export function taskView({segments: [id]}, {showFault}) {
   }
 }
 
-/** The status of another task; it may have been pruned. */
-const statusOf = (id) => call('orch.task_status', {task_id: id}).catch(() => ({task_id: id, status: 'Deleted'}))
-
-function actionButton({words, method, isDangerous, isMain, fields, text, done}, {id, display_id: name}) {
+function actionButton({words, method, isDangerous, isMain, fields, schema, text, done}, {id, display_id: name}) {
   return button(
     words,
     () =>
@@ -124,7 +125,7 @@ function actionButton({words, method, isDangerous, isMain, fields, text, done}, 
         text,
         verb: words,
         isDangerous,
-        schema: inputOf(method),
+        schema: schema ?? inputOf(method),
         fields,
         perform: (values) => call(method, {...values, task_id: id}),
         done: `${name} ${done}`,
@@ -157,24 +158,11 @@ const factsOf = (task) =>
     Finished: date(task.finished_at_ms),
   })
 
-const relatedTasks = (needed) =>
-  needed.length === 0
-    ? []
-    : [
-        element(
-          'ul',
-          {className: 'tree panel'},
-          ...needed.map(({task_id: id, status}) =>
-            element(
-              'li',
-              {},
-              element('a', {href: addressOf(['tasks', String(id)])}, `T-${String(id).padStart(4, '0')}`),
-              ' ',
-              badge(status),
-            ),
-          ),
-        ),
-      ]
+/** The result, unless it is the output, which is shown. */
+function resultOf({result, output}) {
+  if (result === undefined || (output !== undefined && result.text?.trim() === output.text.trim())) return []
+  return [json(result.text || result, 'Result')]
+}
 
 function evidence(evaluation) {
   if (evaluation === undefined) return []
@@ -213,8 +201,8 @@ function evidence(evaluation) {
 const shownElsewhere = new Set(['type', 'task_id', 'agent_id', 'description', 'gates', 'scan', 'trace_id'])
 
 const eventCells = ({timestamp_ms: at, kind}) => [
-  dateFormat.format(at),
   labelOf(kind.type),
+  dateFormat.format(at),
   Object.entries(kind)
     .filter(([name, value]) => !shownElsewhere.has(name) && value !== null && typeof value !== 'object')
     .map(([name, value]) => `${labelOf(name).toLowerCase()}: ${taskStatuses[value]?.[0] ?? value}`)

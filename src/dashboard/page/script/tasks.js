@@ -6,7 +6,7 @@ import {PagedTable} from '../../../pages/parts/paged-table.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {flash, tableRow} from '../../../pages/parts/rows.js'
 import {call, canCall, inputOf} from './operations.js'
-import {badge, firstLine, taskStatuses, timeOf} from './words.js'
+import {badge, firstLine, prioritySchema, taskStatuses, timeOf} from './words.js'
 
 const columns = {Task: 'id fit', Description: 'main', Status: 'fit', Agent: 'name', Updated: 'fit'}
 
@@ -120,13 +120,27 @@ function taskRow({id}) {
   }
 }
 
+const filesSchema = {
+  type: 'array',
+  items: {type: 'string'},
+  description: 'Files that the task writes. Add :read to those that it only reads.',
+}
+
+/** The file of a line, as `--file` of the command. */
+function fileOf(line) {
+  const [, path, access = 'write'] = /^(.*?)(?::(read|write))?$/.exec(line)
+  return {path, access}
+}
+
 function askTask() {
+  const schema = inputOf('orch.submit_task')
   ask({
     title: 'New task',
     verb: 'Submit',
-    schema: inputOf('orch.submit_task'),
+    schema: {...schema, properties: {...schema.properties, priority: prioritySchema, files: filesSchema}},
     fields: newTaskFields,
-    perform: (values) => call('orch.submit_task', values),
+    perform: ({files, ...values}) =>
+      call('orch.submit_task', files === undefined ? values : {...values, files: files.map(fileOf)}),
     done: 'The task was submitted.',
   })
 }

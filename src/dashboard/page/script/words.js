@@ -1,5 +1,6 @@
 /** Words and colours of statuses. */
 import {element} from '../../../pages/parts/elements.js'
+import {labelOf} from '../../../pages/parts/form.js'
 import {ago, dateFormat} from '../../../pages/parts/format.js'
 
 /** Statuses of tasks: the words and the tone of each. */
@@ -15,7 +16,7 @@ export const taskStatuses = {
   Cancelled: ['Cancelled', 'plain'],
 }
 
-/** Statuses of runs, their steps, plans, agents and gates. */
+/** Statuses of runs, their steps, plans, agents, gates and nodes. */
 const otherStatuses = {
   running: 'info',
   started: 'info',
@@ -30,20 +31,26 @@ const otherStatuses = {
   owed: 'warn',
   void: 'warn',
   relaxed: 'warn',
+  stale: 'warn',
+  maintenance: 'info',
+  quarantined: 'bad',
   unverified: 'warn',
   completed: 'good',
   pass: 'good',
   met: 'good',
   idle: 'good',
-  ok: 'good',
+  OK: 'good',
   failed: 'bad',
   fail: 'bad',
   error: 'bad',
 }
 
+/** Field for the priority of a task. */
+export const prioritySchema = {enum: ['urgent', 'normal', 'background']}
+
 /** Badge of a status. */
 export function badge(status) {
-  const [words, tone] = taskStatuses[status] ?? [status.replaceAll('_', ' '), otherStatuses[status] ?? 'plain']
+  const [words, tone] = taskStatuses[status] ?? [labelOf(status), otherStatuses[status] ?? 'plain']
   return element('span', {className: 'badge', 'data-tone': tone}, words)
 }
 
