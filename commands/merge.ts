@@ -19,7 +19,9 @@ atomically. The file external_serving_handoff_v1.json, next to the output, descr
 If the output head is tied to the embedding, an adapter for the head changes both. --untie stores the head as a separate
 tensor, as svc serve does in memory.
 
-The base model can be a GGUF file. The output is always safetensors; blocks of integers become 16-bit floats, or those of --dtype.
+With --format gguf, or if the output ends with .gguf, the result is a complete model in a GGUF file. The base model can be a
+GGUF file, too. Its tensors that no adapter updates keep their blocks of integers in a GGUF file. The others, and all in
+safetensors files, become 16-bit floats, or those of --dtype.
 
 Several --adapter are merged into one model. Each can have a weight, a factor of its update, which may be negative. linear adds the
 updates. ties keeps the largest elements of each and averages those whose sign prevails. dare keeps random elements of each, scaled
@@ -27,6 +29,8 @@ up, and adds them. Base model, tokenizer and configuration are those of the firs
   static override examples = [
     '<%= config.bin %> <%= command.id %> ./runs/r7 --full --output ./models/r7',
     '<%= config.bin %> <%= command.id %> ./runs/r7 --output ./merged/merged.safetensors --dtype f32',
+    '<%= config.bin %> <%= command.id %> ./runs/r7 --base ./small-q4_k_m.gguf --output ./r7.gguf',
+    '<%= config.bin %> <%= command.id %> ./runs/r7 --dtype q8_0 --output ./r7-q8_0.gguf',
     `<%= config.bin %> <%= command.id %> --base-shard model.safetensors --adapter candle_qlora_adapter.safetensors \\
       --meta adapter_manifest.json --output merged.safetensors`,
     '<%= config.bin %> <%= command.id %> --adapter ./runs/tone:0.7 --adapter ./runs/facts:0.5 --full --output ./models/both',
@@ -70,9 +74,13 @@ up, and adds them. Base model, tokenizer and configuration are those of the firs
       required: true,
     }),
     full: Flags.boolean({description: 'Write a complete model directory instead of only the changed tensors.'}),
+    format: Flags.option({
+      description: 'Format of the output. (default: gguf if the output ends with .gguf, otherwise safetensors)',
+      options: ['safetensors', 'gguf'] as const,
+    })(),
     dtype: Flags.option({
-      description: 'Data type of the output. (default: that of the base model)',
-      options: ['f32', 'bf16', 'f16'] as const,
+      description: 'Data type of the output; q8_0 is one of GGUF files. (default: that of the base model)',
+      options: ['f32', 'bf16', 'f16', 'q8_0'] as const,
     })(),
     untie: Flags.boolean({description: 'Store a tied output head as a separate tensor.'}),
     overwrite: Flags.boolean({description: 'Overwrite existing output.'}),
@@ -94,8 +102,9 @@ up, and adds them. Base model, tokenizer and configuration are those of the firs
     const {output, full = false, untie = false, overwrite = false, dtype, quiet} = this.flags
     const source = this.#source()
     const method = this.#method()
+    const format = this.#format()
     const {mergeAdapter} = await import('../src/weights/index.js')
-    const merged = await withProgress('Merging', !quiet, (show) =>
+    const merged = await withProgress('Merging', !quiet, async (show) =>
       mergeAdapter({
         source,
         method,
@@ -104,13 +113,16 @@ up, and adds them. Base model, tokenizer and configuration are those of the firs
         untie,
         overwrite,
         dtype: dtype === undefined ? undefined : dtypes[dtype],
+        ...(format === 'gguf'
+          ? {gguf: (await import('../src/llm/index.js')).describeGguf(source.ignoreConfigKeys)}
+          : {}),
         signal: this.signal,
         onProgress: (tensor, written, total) => show(byteProgress(tensor, written, total)),
       }),
     )
     for (const warning of merged.warnings) this.output.notice(`warning: ${warning}`)
     if (merged.handoff !== undefined) this.output.notice(`Hand-off: ${merged.handoff}`)
-    const result: MergeV1 = {...merged, handoff: merged.handoff ?? null, full}
+    const result: MergeV1 = {...merged, handoff: merged.handoff ?? null, full, format}
     await this.output.result(result, () => merged.output)
   }
 
@@ -138,6 +150,18 @@ up, and adds them. Base model, tokenizer and configuration are those of the firs
     return {run: path, weight, others, ...common}
   }
 
+  /** @throws usage */
+  #format(): 'gguf' | 'safetensors' {
+    const {output, full = false, dtype} = this.flags
+    const isNamed = /\.gguf$/i.test(output)
+    const {format = isNamed ? 'gguf' : 'safetensors'} = this.flags
+    if (format === 'gguf' && !isNamed) throw usage('The name of a GGUF file must end with .gguf.')
+    if (format === 'gguf' && full) throw usage('A GGUF file is always complete; omit --full.')
+    if (format === 'safetensors' && isNamed) throw usage('Only a GGUF file may have a name that ends with .gguf.')
+    if (format === 'safetensors' && dtype === 'q8_0') throw usage('--dtype q8_0 requires --format gguf.')
+    return format
+  }
+
   /** @throws usage, flag_value */
   #method(): MergeMethodChoice {
     const {method: name = 'linear', density: text, seed} = this.flags
@@ -157,4 +181,4 @@ function parseAdapter(text: string): MergeAdapter {
 }
 
 const usage = (reason: string) => new SvcError('usage', {reason})
-const dtypes = {f32: 'F32', bf16: 'BF16', f16: 'F16'} as const
+const dtypes = {f32: 'F32', bf16: 'BF16', f16: 'F16', q8_0: 'Q8_0'} as const

@@ -818,6 +818,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     'GGUF files can contain many types of weights, and tensors of many architectures. svc reads those in the guide "Models".',
     {file: 'models/mine.gguf', feature: 'the type IQ2_XXS (tensor blk.0.attn_q.weight)'},
   ],
+  gguf_inexpressible: [
+    'The metadata of GGUF files has a fixed set of keys for each architecture and tokenizer. A model directory can say more.',
+    {file: 'models/mine/config.json', feature: 'dynamic scaling of the rotary embedding'},
+  ],
   gguf_several: [
     'Repositories of GGUF files contain the same model with several types of weights, and each file is a model.',
     {path: 'models/mine', files: ['models/mine/mine-q8_0.gguf', 'models/mine/mine-q4_k_m.gguf']},

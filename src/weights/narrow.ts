@@ -52,3 +52,25 @@ function narrowToF16(values: Float32Array, halves: Uint16Array): boolean {
   }
   return true
 }
+
+/** Weights of a block of the type Q8_0, and its bytes: a scale as binary16, and integers. */
+const [blockWeights, blockBytes] = [32, 34]
+
+/**
+ * Rounds floats to blocks of the type Q8_0 of ggml, with the largest value at 127.
+ * @param values complete blocks
+ * @returns undefined if a scale overflows binary16
+ */
+export function narrowToBlocks(values: Float32Array): Uint8Array | undefined {
+  const blocks = Buffer.alloc((values.length / blockWeights) * blockBytes)
+  for (let from = 0, at = 0; from < values.length; from += blockWeights, at += blockBytes) {
+    let most = 0
+    for (let i = 0; i < blockWeights; i++) most = Math.max(most, Math.abs(values[from + i]!))
+    const half = floatToHalf(most / 127)
+    if ((half & 0x7c00) === 0x7c00) return undefined
+    blocks.writeUInt16LE(half, at)
+    const inverse = most === 0 ? 0 : 127 / most
+    for (let i = 0; i < blockWeights; i++) blocks.writeInt8(Math.round(values[from + i]! * inverse), at + 2 + i)
+  }
+  return blocks
+}

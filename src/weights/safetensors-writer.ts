@@ -1,7 +1,8 @@
-import {type FileHandle, open, rename, rm} from 'node:fs/promises'
+import {open} from 'node:fs/promises'
 import {writeFault} from '../files/index.js'
 import {dtypeBytes, isDtype} from './dtype.js'
 import {elements, readSafetensorsHeader, type TensorEntry} from './safetensors.js'
+import {type TensorData, writeAll, writeTensorFile} from './tensor-file.js'
 
 export interface TensorLayout {
   name: string
@@ -11,37 +12,22 @@ export interface TensorLayout {
   length?: number
 }
 
-export interface TensorSource extends TensorLayout {
-  /** Its bytes, row-major and little-endian, complete or in chunks; called when the tensor is written. */
-  data(): Uint8Array | Promise<Uint8Array> | AsyncIterable<Uint8Array>
-}
+export interface TensorSource extends TensorLayout, Pick<TensorData, 'data'> {}
 
 /**
- * Writes a safetensors file one tensor at a time. It is written to a temporary file and renamed when it is complete and
- * synced, so that an existing file survives a failure.
+ * Writes a safetensors file one tensor at a time, as `writeTensorFile` does.
  * @throws disk_full, file_unwritable
  */
-export async function writeSafetensors(
+export const writeSafetensors = (
   file: string,
   tensors: readonly TensorSource[],
   metadata: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const partial = `${file}.${process.pid}.partial`
-  try {
-    const handle = await open(partial, 'wx')
-    try {
-      await writeAll(handle, headerOf(tensors, metadata))
-      for (const tensor of tensors) await writeTensor(handle, tensor)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(partial, file)
-  } catch (error) {
-    await rm(partial, {force: true})
-    throw writeFault(error, file)
-  }
-}
+): Promise<void> =>
+  writeTensorFile(
+    file,
+    headerOf(tensors, metadata),
+    tensors.map((tensor) => ({name: tensor.name, length: byteLength(tensor), data: () => tensor.data()})),
+  )
 
 /**
  * Creates a safetensors file whose tensors are written later, at the returned offsets and in any order.
@@ -86,18 +72,3 @@ function headerOf(tensors: readonly TensorLayout[], metadata: Readonly<Record<st
 
 const byteLength = ({dtype, shape, length = 0}: TensorLayout): number =>
   isDtype(dtype) ? elements(shape) * dtypeBytes(dtype) : length
-
-async function writeTensor(handle: FileHandle, tensor: TensorSource): Promise<void> {
-  const data = await tensor.data()
-  let written = 0
-  for await (const piece of data instanceof Uint8Array ? [data] : data) {
-    await writeAll(handle, piece)
-    written += piece.length
-  }
-  if (written !== byteLength(tensor))
-    throw new Error(`The tensor ${tensor.name} has ${written} bytes, but its shape needs ${byteLength(tensor)}.`)
-}
-
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten
-}

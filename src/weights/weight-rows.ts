@@ -50,6 +50,27 @@ export function widenRows(
   if (surplus !== undefined) for (let i = 0; i < target.length; i++) target[i]! -= surplus
 }
 
+/** The order and the offset of the values of a tensor, as in an entry. */
+export type RowLayout = Pick<TensorEntry, 'headRows' | 'surplus'>
+
+/** Changes values in the order of transformers to another layout. */
+export function layOut(values: Float32Array, {headRows, surplus}: RowLayout, columns: number): void {
+  if (headRows !== undefined) alternateHalves(values, headRows, columns)
+  if (surplus !== undefined) for (let i = 0; i < values.length; i++) values[i]! += surplus
+}
+
+/** The inverse of `separateHalves`. */
+function alternateHalves(values: Float32Array, headRows: number, columns: number): void {
+  const size = headRows * columns
+  for (let from = 0; from < values.length; from += size) {
+    const head = values.slice(from, from + size)
+    for (let row = 0; row < headRows; row++) {
+      const source = (row >> 1) + (row & 1 ? headRows / 2 : 0)
+      values.set(head.subarray(source * columns, (source + 1) * columns), from + row * columns)
+    }
+  }
+}
+
 /**
  * Orders rows as transformers does.
  * @param values complete heads, in which rows of the first and of the second half alternate

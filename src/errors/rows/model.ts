@@ -241,6 +241,10 @@ export const modelErrors = rows(() => ({
     message: (p: {file: string; feature: string}) => `${p.file} uses ${p.feature}, which is not supported.`,
     hint: 'Use a file of the model in another type, such as Q8_0 or Q4_K_M, or its safetensors files.',
   }),
+  gguf_inexpressible: failed({
+    message: (p: {file: string; feature: string}) => `${p.file} has ${p.feature}, which GGUF files cannot express.`,
+    hint: 'Merge into a model directory instead, with --full.',
+  }),
   gguf_several: usage({
     http: 500,
     message: (p: {path: string; files: readonly string[]}) =>

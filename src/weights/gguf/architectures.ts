@@ -1,4 +1,4 @@
-import type {GgufValue} from './header.js'
+import type {GgufMetadata, GgufValue} from './header.js'
 
 /** An architecture of llama.cpp whose computation is that of a model type of transformers. */
 export interface Architecture {
@@ -118,9 +118,30 @@ const architectures: Readonly<Record<string, Architecture>> = {
 
 export const ggufArchitectures: readonly string[] = Object.keys(architectures)
 
-export const architectureOf = (name: string): Architecture | undefined =>
-  Object.hasOwn(architectures, name) ? architectures[name] : undefined
+/** Key of the window of all layers of a model of Mistral. */
+const mistralWindow = 'attention.sliding_window'
+
+/** Mistral is `llama` in llama.cpp, which ignores its window. */
+const mistral: Architecture = {
+  modelType: 'mistral',
+  className: 'MistralForCausalLM',
+  keys: {[mistralWindow]: 'sliding_window'},
+  alternates: true,
+}
+
+/** @param metadata of the file; a `llama` with a window is a Mistral */
+export function architectureOf(name: string, metadata: GgufMetadata): Architecture | undefined {
+  if (name === 'llama' && Number(metadata.get(`llama.${mistralWindow}`) ?? 0) > 0) return mistral
+  return Object.hasOwn(architectures, name) ? architectures[name] : undefined
+}
+
+/** The name in llama.cpp of the architecture with a `model_type`, and what it is there. */
+export function architectureFor(modelType: string): {name: string; architecture: Architecture} | undefined {
+  if (modelType === mistral.modelType) return {name: 'llama', architecture: mistral}
+  const [found] = Object.entries(architectures).filter(([, each]) => each.modelType === modelType)
+  return found && {name: found[0], architecture: found[1]}
+}
 
 /** The class of transformers for a `model_type`. */
 export const classNameOf = (modelType: unknown): string | undefined =>
-  Object.values(architectures).find((each) => each.modelType === modelType)?.className
+  architectureFor(String(modelType))?.architecture.className

@@ -83,6 +83,8 @@ export function configOf(
     (key === attentionFactorKey && divisors.long !== undefined) ||
     (key === dimensionKey && isPartlyRotated)
   const entries = [...own].flatMap(([key, value]) => {
+    // A window of 0 is none; some files have it.
+    if (key === 'attention.sliding_window' && value === 0) return []
     if (isInert(key) || isRepeated(key, value) || (factors.has(key) && value === 1)) return []
     return [[keys[key] ?? renamed[key] ?? `${prefix}${key}`, uniform(value)] as const]
   })

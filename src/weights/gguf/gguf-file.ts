@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs'
-import {realpath} from 'node:fs/promises'
+import {open, realpath} from 'node:fs/promises'
 import {basename, dirname, join} from 'node:path'
 import {counted, SvcError} from '../../errors/index.js'
 import {blockTypeOf, isBlockDtype} from '../block-types.js'
@@ -7,10 +7,18 @@ import type {Declarations} from '../declarations.js'
 import {isWidened} from '../dtype.js'
 import {elements, type TensorEntry} from '../safetensors.js'
 import {readTensorFloat32, weightBytes} from '../weight-rows.js'
-import {architectureOf, ggufArchitectures} from './architectures.js'
+import {type Architecture, architectureOf, ggufArchitectures} from './architectures.js'
 import {configOf} from './config.js'
-import {type GgufMetadata, type GgufTensor, ggufInvalid, ggufUnsupported, readGgufHeader} from './header.js'
+import {
+  type GgufHeader,
+  type GgufMetadata,
+  type GgufTensor,
+  ggufInvalid,
+  ggufUnsupported,
+  readGgufHeader,
+} from './header.js'
 import {divisorTensors, isNorm, isRotated, transformersName} from './names.js'
+import {sampling} from './sampling.js'
 import {tensorTypeName} from './tensor-types.js'
 import {tokenizerOf} from './tokenizer.js'
 
@@ -25,6 +33,17 @@ export interface GgufModel {
   declarations(): Declarations
   /** Name of the licence. */
   license: string | undefined
+  /** What a file with other weights of the same model needs. */
+  source: GgufSourceFile
+}
+
+export interface GgufSourceFile {
+  architecture: Architecture
+  /** The divisors of rotary frequencies, by their names in llama.cpp. */
+  divisors: readonly TensorEntry[]
+  alignment: number
+  /** The entries of the metadata with their keys, as in the file, without those of split models. */
+  readEntries(): Promise<Map<string, Buffer>>
 }
 
 /** Name of a part of a split model. */
@@ -64,7 +83,7 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const {metadata} = first
   const name = metadata.get('general.architecture')
   if (typeof name !== 'string') throw ggufInvalid(file, 'it has no general.architecture')
-  const architecture = architectureOf(name)
+  const architecture = architectureOf(name, metadata)
   if (architecture === undefined)
     throw new SvcError('model_family_unknown', {file, family: name, known: ggufArchitectures})
   const found = [first, ...others].flatMap(({file: each, size, tensors}) =>
@@ -108,14 +127,34 @@ export async function readGguf(file: string): Promise<GgufModel> {
     tokenizer: () => read().json,
     declarations: () => declarationsOf(file, metadata, read()),
     license: typeof license === 'string' ? license : undefined,
+    source: {
+      architecture,
+      divisors: [...divisors.values()].filter((entry) => entry !== undefined),
+      alignment: first.alignment,
+      readEntries: () => readEntries(first),
+    },
   }
 }
 
-interface Part {
+interface Part extends GgufHeader {
   file: string
-  metadata: GgufMetadata
-  tensors: readonly GgufTensor[]
-  size: number
+}
+
+async function readEntries({file, places}: Part): Promise<Map<string, Buffer>> {
+  const entries = new Map<string, Buffer>()
+  const handle = await open(file)
+  try {
+    for (const [key, [start, end]] of places) {
+      if (key.startsWith('split.')) continue
+      const bytes = Buffer.allocUnsafe(end - start)
+      const {bytesRead} = await handle.read(bytes, 0, bytes.length, start)
+      if (bytesRead < bytes.length) throw ggufInvalid(file, `it ends within the metadata ${key}`)
+      entries.set(key, bytes)
+    }
+  } finally {
+    await handle.close()
+  }
+  return entries
 }
 
 /** The part from which the others are found precedes them. Links are resolved, so that entries have the real path. */
@@ -175,15 +214,6 @@ function headRows({name, file, shape: [rows = 0]}: TensorEntry, headDim: unknown
   if (!Number.isSafeInteger(headDim) || rows % (headDim as number) !== 0)
     throw ggufInvalid(file, `the tensor ${name} has ${counted(rows, 'row')}, which are not heads of ${headDim}`)
   return headDim as number
-}
-
-/** Sampling settings in the metadata, and their names in `generation_config.json`. */
-const sampling: Readonly<Record<string, string>> = {
-  'general.sampling.temp': 'temperature',
-  'general.sampling.top_k': 'top_k',
-  'general.sampling.top_p': 'top_p',
-  'general.sampling.min_p': 'min_p',
-  'general.sampling.penalty_repeat': 'repetition_penalty',
 }
 
 function declarationsOf(

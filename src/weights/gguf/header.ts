@@ -23,13 +23,17 @@ export interface GgufHeader {
   tensors: readonly GgufTensor[]
   /** Size of the file, bytes. */
   size: number
+  /** Where the entries of the metadata start and end in the file, bytes. */
+  places: ReadonlyMap<string, readonly [start: number, end: number]>
+  /** Of the data of tensors, bytes. */
+  alignment: number
 }
 
 export const ggufInvalid = (file: string, reason: string) => new SvcError('gguf_invalid', {file, reason})
 export const ggufUnsupported = (file: string, feature: string) => new SvcError('gguf_unsupported', {file, feature})
 
 const magic = 0x46554747
-const defaultAlignment = 32
+export const defaultAlignment = 32
 /** Nesting of lists in metadata. */
 const maxDepth = 4
 /** The headers of the largest models have about 20 MB. */
@@ -67,17 +71,21 @@ async function parseHeader(cursor: Cursor, file: string, size: number): Promise<
   })
   const metadata = new Map<string, GgufValue>()
   requireFewer(file, valueCount + tensorCount, size)
+  const places = new Map<string, readonly [number, number]>()
   for (let i = 0; i < valueCount; i++) {
+    const start = cursor.position
     const [key, value] = await cursor.read(() => [cursor.text(), readValue(cursor, file)])
     metadata.set(key, value)
+    places.set(key, [start, cursor.position])
   }
   const tensors: GgufTensor[] = []
   for (let i = 0; i < tensorCount; i++) tensors.push(await cursor.read(() => readTensor(cursor, file)))
   const alignment = metadata.get('general.alignment') ?? defaultAlignment
-  if (!Number.isSafeInteger(alignment) || (alignment as number) < 1)
+  if (typeof alignment !== 'number' || !Number.isSafeInteger(alignment) || alignment < 1)
     throw ggufInvalid(file, `its alignment is ${JSON.stringify(alignment)}`)
-  const dataStart = Math.ceil(cursor.position / (alignment as number)) * (alignment as number)
-  return {metadata, tensors: tensors.map((tensor) => ({...tensor, offset: dataStart + tensor.offset})), size}
+  const dataStart = Math.ceil(cursor.position / alignment) * alignment
+  const placed = tensors.map((tensor) => ({...tensor, offset: dataStart + tensor.offset}))
+  return {metadata, tensors: placed, size, places, alignment}
 }
 
 /** Each entry has several bytes. */

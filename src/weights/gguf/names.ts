@@ -37,6 +37,18 @@ export function transformersName(name: string, {parts = {}}: Architecture): stri
   return Object.hasOwn(names, part) ? `model.layers.${layer}.${names[part]}.${end}` : undefined
 }
 
+/** The name in llama.cpp of a tensor of transformers; that of all experts for the matrix of one. The inverse of the above. */
+export function ggufTensorName(name: string, {parts = {}}: Architecture): string | undefined {
+  const keyOf = (table: Readonly<Record<string, string>>, value: string) =>
+    Object.keys(table).find((key) => table[key] === value)
+  const outer = keyOf(single, name)
+  if (outer !== undefined) return outer
+  const [, layer, part = '', end] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name) ?? []
+  const anyExpert = part.replace(/\.experts\.\d+\./, '.experts.*.')
+  const own = keyOf(parts, anyExpert) ?? keyOf(inLayer, anyExpert)
+  return own === undefined ? undefined : `blk.${layer}.${own}.${end}`
+}
+
 /** Whether llama.cpp permutes the rows of a tensor of a Llama model, by its name in transformers. */
 export const isRotated = (name: string): boolean => /\.self_attn\.[qk]_proj\.(weight|bias)$/.test(name)
 

@@ -36,3 +36,7 @@ const names: Readonly<Record<number, string>> = {
 }
 
 export const tensorTypeName = (type: number): string => names[type] ?? `number ${type}`
+
+/** The number of a type. */
+export const tensorTypeNumber = (dtype: string): number =>
+  Number(Object.entries(names).find(([, name]) => name === dtype)?.[0])

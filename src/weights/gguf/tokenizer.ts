@@ -10,7 +10,7 @@ export interface GgufTokenizer {
 }
 
 /** Types of tokens in the metadata. */
-const tokenTypes = {unknown: 2, control: 3, userDefined: 4, unused: 5}
+export const tokenTypes = {normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6}
 
 const isolated = (regex: string) => ({type: 'Split', pattern: {Regex: regex}, behavior: 'Isolated', invert: false})
 const byteLevel = (splits: boolean) => ({
@@ -74,6 +74,33 @@ const bytePairs: Readonly<Record<string, BytePairs>> = {
   refact: singleDigits,
   dbrx: {pre: llama3.pre},
   'gpt-4o': gpt4o,
+}
+
+/** The name of a byte-level tokenizer with these rules; undefined if it has none. */
+export function bytePairName({
+  pre,
+  normalizer,
+  wholeWords,
+}: {
+  pre: object | null | undefined
+  normalizer: object | null | undefined
+  wholeWords: boolean
+}): string | undefined {
+  const names = Object.keys(bytePairs).filter((name) => {
+    const kind = bytePairs[name]
+    return comparable(kind?.pre) === comparable(pre) && comparable(kind?.normalizer) === comparable(normalizer)
+  })
+  return names.find((name) => (bytePairs[name]?.wholeWords ?? false) === wholeWords) ?? undefined
+}
+
+/** A part of a tokenizer as text, with its defaults, and without what only the positions of tokens depend on. */
+function comparable(part: object | null | undefined): string {
+  const {trim_offsets: _, ...rules} = {...part} as Record<string, unknown>
+  const {type, pretokenizers} = rules
+  if (type === 'Sequence' && Array.isArray(pretokenizers)) return pretokenizers.map(comparable).join()
+  const defaults = type === 'ByteLevel' ? {use_regex: true} : type === 'Split' ? {invert: false} : {}
+  const entries = Object.entries({...defaults, ...rules}).sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify(entries)
 }
 
 /**

@@ -3,13 +3,15 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {generationFile, tokenizerFile} from '../declarations.js'
 import {classNameOf} from '../gguf/architectures.js'
-import {readGguf} from '../gguf/gguf-file.js'
+import {type GgufSourceFile, readGguf} from '../gguf/gguf-file.js'
 import type {TensorMap} from '../shards.js'
 
 /** A base model in a GGUF file. */
 export interface GgufBase {
   file: string
   tensors: TensorMap
+  /** What a GGUF file with other weights needs. */
+  source: GgufSourceFile
   /** Folder with what the metadata says, as the files of a model directory. */
   folder: string
   /** Deletes the folder. */
@@ -22,7 +24,7 @@ export interface GgufBase {
  * @throws what `readGguf` throws
  */
 export async function openGgufBase(file: string): Promise<GgufBase> {
-  const {tensors, config, tokenizer, declarations} = await readGguf(file)
+  const {tensors, config, tokenizer, declarations, source} = await readGguf(file)
   const {tokenizer: settings, generation, template} = declarations()
   const files = {
     'config.json': {architectures: [classNameOf(config.model_type)], ...config, torch_dtype: 'float16'},
@@ -38,5 +40,5 @@ export async function openGgufBase(file: string): Promise<GgufBase> {
     await remove()
     throw error
   }
-  return {file, tensors, folder, remove}
+  return {file, tensors, source, folder, remove}
 }

@@ -10,8 +10,29 @@ export interface Merged {
   /** The merged shard, or the first of them. */
   file: string
   folder: string
-  full: boolean
+  format: 'gguf' | 'directory' | 'changes'
   dtypes: readonly string[]
+}
+
+interface Format {
+  family: ExternalServingHandoffV1['backend_family']
+  note(dtypes: string): string
+}
+
+const formats: Readonly<Record<Merged['format'], Format>> = {
+  gguf: {
+    family: 'ollama',
+    note: (dtypes) => `A complete model in ${dtypes}. Serve it with any runtime that supports GGUF files.`,
+  },
+  directory: {
+    family: 'hf-transformers',
+    note: (dtypes) =>
+      `A complete model in ${dtypes}. Serve it with any runtime that supports Hugging Face directories.`,
+  },
+  changes: {
+    family: 'other',
+    note: (dtypes) => `Only the tensors that the adapter updates, in ${dtypes}. They replace those of the base model.`,
+  },
 }
 
 /**
@@ -20,23 +41,23 @@ export interface Merged {
  * @throws contract_violation, file_unreadable, disk_full
  */
 export async function writeHandoff(
-  {file, folder, full, dtypes}: Merged,
+  {file, folder, format, dtypes}: Merged,
   {baseModel, folders, gguf}: MergeInputs,
 ): Promise<string> {
-  const found = findFirst(full ? [folder] : folders, 'tokenizer.json')
-  const tokenizer = gguf !== undefined && found?.startsWith(join(gguf.folder, '/')) ? gguf.file : found
+  const found = findFirst(format === 'directory' ? [folder] : folders, 'tokenizer.json')
+  const isOfBase = gguf !== undefined && found?.startsWith(join(gguf.folder, '/'))
+  const tokenizer = format === 'gguf' ? file : isOfBase ? gguf.file : found
+  const {family, note} = formats[format]
   const handoff: ExternalServingHandoffV1 = {
     schema: 'svc_external_serving_handoff_v1',
     schema_version: 1,
-    backend_family: full ? 'hf-transformers' : 'other',
+    backend_family: family,
     base_model: baseModel,
     tokenizer_source: tokenizer ?? 'tokenizer.json in the run directory of the adapter',
     artifact_dir: folder,
     prompt_format: await promptFormat(folders),
     adapter_path: file,
-    notes: full
-      ? `A complete model in ${dtypes.join(', ')}. Serve it with any runtime that supports Hugging Face directories.`
-      : `Only the tensors that the adapter updates, in ${dtypes.join(', ')}. They replace those of the base model.`,
+    notes: note(dtypes.join(', ')),
   }
   // The validator is slow to load, so it is loaded only when a file is written.
   const {assertContract} = await import('../../contracts/index.js')

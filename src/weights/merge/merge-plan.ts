@@ -5,7 +5,7 @@ import {type FloatDtype, isWidened} from '../dtype.js'
 import {placeInFused} from '../fused.js'
 import type {TensorEntry} from '../safetensors.js'
 import type {TensorMap} from '../shards.js'
-import {refuseOtherThanWeights} from '../weight-rows.js'
+import {type RowLayout, refuseOtherThanWeights} from '../weight-rows.js'
 import type {MergeInputs} from './merge-inputs.js'
 
 /** An update of a tensor, or of some of the rows of a fused matrix. */
@@ -30,6 +30,8 @@ export interface PlannedTensor {
   /** Empty if the base tensor is copied. */
   updates: readonly PlannedUpdate[]
   dtype: string
+  /** Of the values that are written; default: as in transformers. */
+  layout?: RowLayout
 }
 
 export interface MergePlan {
@@ -40,8 +42,11 @@ export interface MergePlan {
 export interface MergeChoices {
   /** Write all tensors of the base model, not only those that the adapters update. */
   full: boolean
-  /** Default: the dtype of each base tensor, F16 for the blocks of GGUF files. */
-  dtype: FloatDtype | undefined
+  /**
+   * Default: the dtype of each base tensor, F16 for blocks of GGUF files that change or are written to safetensors. Q8_0 is one
+   * of GGUF files.
+   */
+  dtype: FloatDtype | 'Q8_0' | undefined
   /** Write a separate head if it is tied to the embedding. */
   untie: boolean
 }
@@ -74,7 +79,7 @@ export function planMerge({base, adapters}: MergeInputs, {full, dtype, untie}: M
   return {tensors: [...copies, ...added], warnings: [...warnings]}
 }
 
-const copied = (from: TensorEntry, dtype: FloatDtype | undefined): PlannedTensor => ({
+const copied = (from: TensorEntry, dtype: MergeChoices['dtype']): PlannedTensor => ({
   name: from.name,
   from,
   updates: [],
@@ -82,7 +87,7 @@ const copied = (from: TensorEntry, dtype: FloatDtype | undefined): PlannedTensor
 })
 
 /** The dtype of a tensor in safetensors files; those of GGUF files have no blocks there. */
-const storedDtype = ({dtype}: TensorEntry): string => (isBlockDtype(dtype) ? 'F16' : dtype)
+export const storedDtype = ({dtype}: TensorEntry): string => (isBlockDtype(dtype) ? 'F16' : dtype)
 
 interface Place {
   name: string

@@ -1,8 +1,8 @@
 import {SvcError} from '../../errors/index.js'
 import {isWidened} from '../dtype.js'
-import {narrowFloats} from '../narrow.js'
+import {narrowFloats, narrowToBlocks} from '../narrow.js'
 import {elements, readTensorBytes} from '../safetensors.js'
-import {refuseOtherThanWeights, weightBytes, widenRows} from '../weight-rows.js'
+import {layOut, refuseOtherThanWeights, weightBytes, widenRows} from '../weight-rows.js'
 import {readLowRank} from './low-rank.js'
 import {CombinedUpdate, type MergeMethodChoice} from './merge-methods.js'
 import type {PlannedTensor} from './merge-plan.js'
@@ -17,17 +17,18 @@ const copiedBytes = 1 << 22
  * @throws tensor_overflow, adapter_mismatch, safetensors_invalid
  */
 export async function* mergedBytes(
-  {name, from, updates, dtype}: PlannedTensor,
+  {name, from, updates, dtype, layout = {}}: PlannedTensor,
   method: MergeMethodChoice,
 ): AsyncGenerator<Uint8Array> {
-  const isPlain = from.headRows === undefined && from.surplus === undefined
-  if (updates.length === 0 && dtype === from.dtype && isPlain) {
+  const isSame = from.headRows === layout.headRows && from.surplus === layout.surplus
+  if (updates.length === 0 && dtype === from.dtype && isSame) {
     yield* readTensorBytes(from, copiedBytes)
     return
   }
-  if (!isWidened(dtype)) throw new Error(`Cannot convert ${name} to ${dtype}.`)
+  if (!isWidened(dtype) && dtype !== 'Q8_0') throw new Error(`Cannot convert ${name} to ${dtype}.`)
   refuseOtherThanWeights(from)
-  const {shape, headRows = 1} = from
+  const {shape} = from
+  const headRows = from.headRows ?? layout.headRows ?? 1
   const columns = Math.max(1, shape.length > 1 ? (shape.at(-1) as number) : 1)
   const rows = headRows * Math.max(1, Math.floor(Math.min(blockElements, elements(shape)) / (columns * headRows)))
   const change = await combined({name, from, updates}, columns, method)
@@ -38,7 +39,8 @@ export async function* mergedBytes(
     const block = memory.block.subarray(0, (bytes.length / rowBytes) * columns)
     widenRows(bytes, from, columns, block)
     change?.addTo(block, row)
-    const narrowed = narrowFloats(block, dtype, memory.halves)
+    layOut(block, layout, columns)
+    const narrowed = dtype === 'Q8_0' ? narrowToBlocks(block) : narrowFloats(block, dtype, memory.halves)
     if (narrowed === undefined) throw new SvcError('tensor_overflow', {tensor: name, dtype})
     yield narrowed
     row += rows

@@ -2,6 +2,7 @@ import {existsSync} from 'node:fs'
 import {copyFile, mkdir, readdir, writeFile} from 'node:fs/promises'
 import {basename, dirname, join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
+import {isBlockDtype} from '../block-types.js'
 import {
   generationFile,
   readDeclarations,
@@ -14,6 +15,7 @@ import type {FloatDtype} from '../dtype.js'
 import {dtypeBytes, isDtype} from '../dtype.js'
 import {readJsonObject} from '../json-file.js'
 import {elements} from '../safetensors.js'
+import {weightBytes} from '../weight-rows.js'
 import {findFirst} from './merge-inputs.js'
 import type {MergePlan, PlannedTensor} from './merge-plan.js'
 
@@ -69,13 +71,15 @@ const indexOf = (shards: ReadonlyMap<string, readonly PlannedTensor[]>) => ({
   weight_map: Object.fromEntries([...shards].flatMap(([file, tensors]) => tensors.map(({name}) => [name, file]))),
 })
 
-export const byteLength = ({from, dtype}: PlannedTensor): number =>
-  isDtype(dtype) ? elements(from.shape) * dtypeBytes(dtype) : from.length
+export function byteLength({from, dtype}: PlannedTensor): number {
+  if (isDtype(dtype)) return elements(from.shape) * dtypeBytes(dtype)
+  return isBlockDtype(dtype) ? weightBytes(dtype, elements(from.shape)) : from.length
+}
 
 /** dtype names in `config.json`. */
 const dtypeNames = {F32: 'float32', F16: 'float16', BF16: 'bfloat16'} as const
 
-async function mergedConfig({folders, untied, dtype}: DirectoryChoices): Promise<Record<string, unknown>> {
+export async function mergedConfig({folders, untied, dtype}: DirectoryChoices): Promise<Record<string, unknown>> {
   const config = await readJsonObject(required(folders, 'config.json'))
   required(folders, 'tokenizer.json')
   const key = 'dtype' in config ? 'dtype' : 'torch_dtype'

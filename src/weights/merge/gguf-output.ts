@@ -1,0 +1,257 @@
+import {SvcError} from '../../errors/index.js'
+import {headName} from '../adapter.js'
+import {blockTypeOf, isBlockDtype} from '../block-types.js'
+import {type Declarations, readDeclarations, readFolder} from '../declarations.js'
+import type {Architecture} from '../gguf/architectures.js'
+import {type GgufEntry, ggufHead} from '../gguf/entries.js'
+import {readGguf} from '../gguf/gguf-file.js'
+import {defaultAlignment} from '../gguf/header.js'
+import {divisorTensors, ggufTensorName, isNorm, isRotated} from '../gguf/names.js'
+import {tensorTypeNumber} from '../gguf/tensor-types.js'
+import {type TokenizerJson, textEntries, tokenizerEntries} from '../gguf/tokenizer-entries.js'
+import {readJsonObject} from '../json-file.js'
+import {type TensorData, writeTensorFile} from '../tensor-file.js'
+import {type RowLayout, readTensorFloat32} from '../weight-rows.js'
+import {findFirst, type MergeInputs} from './merge-inputs.js'
+import {type MergeChoices, type MergePlan, type PlannedTensor, storedDtype} from './merge-plan.js'
+import {byteLength, mergedConfig} from './model-directory.js'
+
+/** A configuration as GGUF files describe it. */
+export interface GgufDescription {
+  /** Name of the architecture in llama.cpp, and what it is there. */
+  name: string
+  architecture: Architecture
+  /** Metadata of the architecture. */
+  entries: Readonly<Record<string, GgufEntry>>
+  /** Divisors of rotary frequencies. */
+  divisors: Partial<Record<keyof typeof divisorTensors, readonly number[]>>
+  headDim: number
+  vocabSize: number
+  /** Whether the head is the embedding. */
+  tied: boolean
+  /** What the names of all tensors but the head start with. */
+  root: string
+  warnings: readonly string[]
+  /**
+   * Compares the file with the configuration.
+   * @param has whether the file contains a tensor, by its name in transformers
+   * @throws gguf_inexpressible
+   */
+  check(config: Readonly<Record<string, unknown>>, has: (tensor: string) => boolean): void
+}
+
+/** Describes a `config.json`. @throws gguf_inexpressible; what reading the configuration throws */
+export type DescribeConfig = (
+  config: Readonly<Record<string, unknown>>,
+  file: string,
+  has: (tensor: string) => boolean,
+) => GgufDescription
+
+/** Tensors of a GGUF file; several are parts of one. */
+export interface GgufTensorPlan {
+  name: string
+  dtype: string
+  shape: readonly number[]
+  parts: readonly PlannedTensor[]
+}
+
+/** A complete GGUF file before its weights are read. */
+export interface GgufPlan {
+  entries: Map<string, GgufEntry | Buffer>
+  tensors: readonly GgufTensorPlan[]
+  /** Small tensors that no adapter updates. */
+  divisors: readonly {name: string; values: Float32Array}[]
+  alignment: number
+  check: ((partial: string) => Promise<void>) | undefined
+  warnings: readonly string[]
+}
+
+/**
+ * Plans a GGUF file with all tensors. The metadata of a base in a GGUF file is copied; that of a model directory is made of its
+ * configuration and tokenizer.
+ * @param plan of the complete model
+ * @throws gguf_inexpressible, model_file_missing, model_file_invalid
+ */
+export async function planGguf(
+  plan: MergePlan,
+  inputs: MergeInputs,
+  choices: Pick<MergeChoices, 'dtype'> & {untied: boolean},
+  describe: DescribeConfig,
+): Promise<GgufPlan> {
+  return inputs.gguf === undefined ? fromFolders(plan, inputs, choices, describe) : fromGguf(plan, inputs, choices)
+}
+
+/** Keys of templates and sampling in a run directory replace those of its base. */
+async function fromGguf(plan: MergePlan, inputs: MergeInputs, {dtype}: Pick<MergeChoices, 'dtype'>): Promise<GgufPlan> {
+  const {gguf, folders} = inputs as MergeInputs & {gguf: NonNullable<MergeInputs['gguf']>}
+  const {architecture, divisors, alignment, readEntries} = gguf.source
+  const headDim = plan.tensors.find(({from}) => from.headRows !== undefined)?.from.headRows ?? 0
+  const tensors = stacked(plan.tensors, {architecture, headDim, dtype, file: gguf.file})
+  const runs = folders.filter((folder) => folder !== gguf.folder)
+  const declared: Declarations[] = await Promise.all(runs.map(readFolder))
+  const own = declared.map(textEntries).reverse()
+  const entries = new Map<string, GgufEntry | Buffer>([
+    ...(await readEntries()),
+    ...Object.entries(Object.assign({}, ...own) as Record<string, GgufEntry>),
+    ...fileType(tensors),
+  ])
+  const other = findFirst(runs, 'tokenizer.json')
+  return {
+    entries,
+    tensors,
+    divisors: await Promise.all(
+      divisors.map(async (entry) => ({name: entry.name, values: await readTensorFloat32(entry)})),
+    ),
+    alignment,
+    check: undefined,
+    warnings: other === undefined ? [] : [`The tokenizer of ${gguf.file} is written, not ${other}.`],
+  }
+}
+
+async function fromFolders(
+  plan: MergePlan,
+  {folders, base}: MergeInputs,
+  {dtype, untied}: Pick<MergeChoices, 'dtype'> & {untied: boolean},
+  describe: DescribeConfig,
+): Promise<GgufPlan> {
+  const config = await mergedConfig({folders, untied, dtype: undefined})
+  const file = findFirst(folders, 'config.json') as string
+  const has = (name: string) => base.has(name) || (untied && name === headName)
+  const described = describe(config, file, has)
+  const {name, architecture, entries, divisors, headDim, vocabSize, tied, root, check} = described
+  const tokenizer = findFirst(folders, 'tokenizer.json') as string
+  const text = tokenizerEntries({
+    file: tokenizer,
+    json: (await readJsonObject(tokenizer)) as TokenizerJson,
+    declarations: await readDeclarations(folders),
+    vocabSize,
+  })
+  const kept = plan.tensors.flatMap((tensor) => {
+    if (/\.rotary_emb\.inv_freq$/.test(tensor.name)) return []
+    const isHead = /(^|\.)lm_head\.weight$/.test(tensor.name)
+    if (isHead) return tied ? [] : [{...tensor, name: headName}]
+    return [tensor.name.startsWith(`${root}.`) ? {...tensor, name: `model${tensor.name.slice(root.length)}`} : tensor]
+  })
+  const tensors = stacked(kept, {architecture, headDim, dtype, file})
+  const all: [string, GgufEntry][] = [
+    ['general.architecture', {text: name}],
+    ['general.type', {text: 'model'}],
+    ['general.quantization_version', {u32: 2}],
+    ...Object.entries(entries),
+    ...Object.entries(text.entries),
+    ...fileType(tensors),
+  ]
+  return {
+    entries: new Map(all),
+    tensors,
+    divisors: Object.entries(divisors).map(([kind, values]) => ({
+      name: divisorTensors[kind as keyof typeof divisorTensors],
+      values: Float32Array.from(values),
+    })),
+    alignment: defaultAlignment,
+    async check(partial) {
+      const written = await readGguf(partial)
+      check(written.config, (tensor) => written.tensors.has(tensor))
+    },
+    warnings: [...described.warnings, ...text.warnings],
+  }
+}
+
+interface Target {
+  architecture: Architecture
+  headDim: number
+  dtype: MergeChoices['dtype']
+  /** The file with the configuration. */
+  file: string
+}
+
+/** The tensors by their names in llama.cpp, where the matrices of experts are one. */
+function stacked(tensors: readonly PlannedTensor[], target: Target): GgufTensorPlan[] {
+  const groups = new Map<string, PlannedTensor[]>()
+  for (const tensor of tensors) {
+    const name = ggufTensorName(tensor.name, target.architecture)
+    if (name === undefined)
+      throw new SvcError('gguf_inexpressible', {file: target.file, feature: `the tensor ${tensor.name}`})
+    groups.set(name, [...(groups.get(name) ?? []), tensor])
+  }
+  return [...groups].map(([name, group]) => {
+    const parts = [...group].sort((a, b) => expertOf(a) - expertOf(b))
+    const [{from}] = parts as [PlannedTensor, ...PlannedTensor[]]
+    const dtype = dtypeOf(name, parts, target)
+    const layout = layoutOf(parts[0]?.name ?? '', target)
+    return {
+      name,
+      dtype,
+      shape: /_exps\./.test(name) ? [parts.length, ...from.shape] : from.shape,
+      parts: parts.map((part) => ({...part, dtype, ...(layout === undefined ? {} : {layout})})),
+    }
+  })
+}
+
+const expertOf = ({name}: PlannedTensor) => Number(/\.experts\.(\d+)\./.exec(name)?.[1] ?? 0)
+
+function layoutOf(name: string, {architecture, headDim}: Target): RowLayout | undefined {
+  if (architecture.alternates && isRotated(name)) return {headRows: headDim}
+  return architecture.normOffset !== undefined && isNorm(name) ? {surplus: architecture.normOffset} : undefined
+}
+
+/** llama.cpp computes vectors and routers with 32-bit floats only. */
+function dtypeOf(name: string, parts: readonly PlannedTensor[], {dtype}: Target): string {
+  const [{from}] = parts as [PlannedTensor, ...PlannedTensor[]]
+  if (from.shape.length < 2 || /ffn_gate_inp\./.test(name)) return 'F32'
+  if (dtype === 'Q8_0') return (from.shape.at(-1) ?? 0) % blockTypeOf(dtype).weights === 0 ? dtype : 'F16'
+  if (dtype !== undefined) return dtype
+  const isCopied = parts.every(({updates, from: {dtype: own}}) => updates.length === 0 && own === from.dtype)
+  return isCopied && isBlockDtype(from.dtype) ? from.dtype : storedDtype(from)
+}
+
+/** Numbers of the types of most tensors. */
+const fileTypes: Readonly<Record<string, number>> = {F32: 0, F16: 1, Q8_0: 7, BF16: 32}
+
+/** The type of most weights, if it has a number of its own. */
+function fileType(tensors: readonly GgufTensorPlan[]): [string, GgufEntry][] {
+  const bytes = new Map<string, number>()
+  for (const {dtype, parts} of tensors)
+    bytes.set(
+      dtype,
+      parts.reduce((sum, part) => sum + byteLength(part), bytes.get(dtype) ?? 0),
+    )
+  const [most = ''] = [...bytes].sort(([, a], [, b]) => b - a)[0] ?? []
+  const number = fileTypes[most]
+  return number === undefined ? [] : [['general.file_type', {u32: number}]]
+}
+
+/**
+ * Writes a planned file.
+ * @param data of a planned tensor
+ * @throws disk_full, file_unwritable; what `data` and the check of the plan throw
+ */
+export async function writeGguf(
+  file: string,
+  {entries, tensors, divisors, alignment, check}: GgufPlan,
+  data: (tensor: PlannedTensor) => AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const planned = tensors.map(({name, dtype, shape, parts}) => ({
+    name,
+    type: tensorTypeNumber(dtype),
+    shape,
+    length: parts.reduce((sum, part) => sum + byteLength(part), 0),
+    data: () => concatenated(parts, data),
+  }))
+  const small = divisors.map(({name, values}) => ({
+    name,
+    type: tensorTypeNumber('F32'),
+    shape: [values.length],
+    length: values.byteLength,
+    data: (): Uint8Array => new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+  }))
+  const all: (TensorData & {type: number; shape: readonly number[]})[] = [...small, ...planned]
+  await writeTensorFile(file, ggufHead(entries, all, alignment), all, {alignment, check, first: small.length})
+}
+
+async function* concatenated(
+  parts: readonly PlannedTensor[],
+  data: (tensor: PlannedTensor) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield* data(part)
+}
