@@ -31,6 +31,16 @@ function reportFault(c: Checker, span: Span, name: string, {needs, found}: Fault
   c.report('typecheck.arg_mismatch', span, `${name}() needs ${needs}, found ${foundType}.`, {foundType})
 }
 
+/** What to write instead of a call with another number of arguments. */
+const countAdvice: Readonly<Record<string, string | undefined>> = {
+  range: 'Write range(0, n).',
+  print: 'Write one value: print(f"{a} {b}").',
+  count: 'Write filter({..}).count(), or items.count(f).',
+  insert: 'Write one record: insert({ column: value }).',
+  update: 'Write update(id, {..}), or where({..}).update({..}).',
+  sort: 'Write sort_by(f), or sort().reverse().',
+}
+
 interface Called {
   name: string
   span: Span
@@ -45,7 +55,9 @@ export function hasArgCount(c: Checker, args: readonly Arg[], {name, span, most,
     c.report('typecheck.arg_name', named.name, `${name}() does not accept named arguments.`)
   if (args.length >= least && args.length <= most) return true
   const takes = countRange(least, most)
-  c.report('typecheck.arg_count', span, `${name}() takes ${takes} argument(s), found ${args.length}.`)
+  const advice = args.length > most || name === 'range' || name === 'update' ? countAdvice[name] : undefined
+  const hints = advice === undefined ? {} : {hints: [advice]}
+  c.report('typecheck.arg_count', span, `${name}() takes ${takes} argument(s), found ${args.length}.`, hints)
   return false
 }
 

@@ -191,7 +191,7 @@ const concatenate = (left: Ir, right: Ir): Ir => ({kind: 'concat', left, right, 
 /** Warns of `"{name}"` with the name of a variable. */
 function warnInterpolation(c: Checker, {value, start, end}: Expr & {kind: 'str'}): void {
   const name = /\{([A-Za-z_]\w*)\}/.exec(value)?.[1]
-  if (name === undefined || c.scope.find(name) === undefined) return
+  if (name === undefined || c.scope.find(name) === undefined || c.source[start] === '`') return
   c.report('lint.text_interpolation', {start, end}, `'{${name}}' is literal text; f"{${name}}" contains the value.`, {
     fixes: [{label: 'Write f before the string', start, end: start, replacement: 'f'}],
   })

@@ -5,6 +5,7 @@ import type {Signature} from './builtin.js'
 import {familyOf, methods, namespaced} from './builtins.js'
 import {type Checker, handled, nothing, plain} from './checker.js'
 import {foreignMethod} from './foreign-methods.js'
+import {adviceOnMethod} from './foreign-names.js'
 import {addCall, builtinFunction} from './identifiers.js'
 import type {Effect, FunctionType, Ir, ParamType} from './ir.js'
 import {checkMember, namespacedName, reportUnknownNamespaced} from './members.js'
@@ -157,10 +158,10 @@ function checkMethodCall(c: Checker, expr: CallExpr, callee: MemberExpr): Ir {
   if (found === undefined) {
     const names = Object.keys(known)
     const message = `${show(object.type)} has no method '${name}'.`
-    const hints = [`Methods: ${names.join(', ')}`]
-    reportUnknown(c, 'typecheck.unknown_method', member, message, foreignMethod(name, names) ?? near(name, names), {
-      hints,
-    })
+    const advice = adviceOnMethod(family, name)
+    const suggestion = advice === undefined ? (foreignMethod(name, names) ?? near(name, names)) : undefined
+    const hints = [advice ?? `Methods: ${names.join(', ')}`]
+    reportUnknown(c, 'typecheck.unknown_method', member, message, suggestion, {hints})
     for (const {value} of expr.args) if (value.kind !== 'lambda') c.value(value)
     return nothing
   }

@@ -88,6 +88,9 @@ function tableOf(c: Checker, {name, args}: Link): Table | undefined {
         'typecheck.unknown_method',
         name,
         `db has no operation '${name.text}'; name a table first, such as db.Task.all().`,
+        /^(transaction|begin|commit|rollback)$/.test(name.text)
+          ? {hints: ['A mutation is one transaction; an Error that it returns undoes its changes.']}
+          : {},
       )
     return undefined
   }

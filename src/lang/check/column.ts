@@ -13,11 +13,19 @@ export function columnOf(c: Checker, table: Table, span: Span, name: string): Co
   const names = table.columns.map((column) => column.name)
   const suggestion = name === 'id' ? '_id' : near(name, names)
   const advice = name === 'id' ? " Use '_id'." : didYouMean(suggestion)
+  const meant = foreignColumn(name)
   const isQuoted = /["']/.test(c.source.charAt(span.start))
   const fixed = isQuoted ? {start: span.start + 1, end: Math.max(span.start + 1, span.end - 1)} : span
   c.report('typecheck.unknown_column', span, `Table '${table.name}' has no column '${name}'.${advice}`, {
-    hints: [`Columns of ${table.name}: ${names.join(', ')}`],
+    hints: [meant ?? `Columns of ${table.name}: ${names.join(', ')}`],
     ...fixName(fixed, suggestion),
   })
   return undefined
+}
+
+/** What to write instead of a connective of Prisma, or of SQL in a string. */
+function foreignColumn(name: string): string | undefined {
+  if (/^(AND|OR|NOT)$/.test(name)) return `Write ${name.toLowerCase()}.`
+  const [, column, direction] = /^(\w+)\s+(asc|desc)$/i.exec(name) ?? []
+  return column === undefined ? undefined : `Write order_by(${column}, ${direction?.toLowerCase()}).`
 }

@@ -69,7 +69,10 @@ export function requireConstant(diagnostics: Diagnostics, expr: Expr, value: Ir)
       return
     }
     if (!isConstant(part)) {
-      diagnostics.report('typecheck.constant', expr, 'A constant consists of literals and other constants.')
+      const isTime = part.kind === 'builtin' && (part.name === 'DateTime.now' || part.name === 'std.time.now_ms')
+      diagnostics.report('typecheck.constant', expr, 'A constant consists of literals and other constants.', {
+        hints: isTime ? ['The default of a column is the current time if it is now().'] : [],
+      })
       return
     }
     parts.push(...partsOf(part))

@@ -207,7 +207,9 @@ function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
         `Table '${table.name}' declares a column 'id'; every table already has the surrogate key '_id'.`,
       )
     if (node !== undefined && (isDoubleOption(node) || !isStorable(type)))
-      diagnostics.report('typecheck.column_type', node, `Type ${showNode(node)} cannot be stored in a column.`)
+      diagnostics.report('typecheck.column_type', node, `Type ${showNode(node)} cannot be stored in a column.`, {
+        hints: type.kind === 'row' ? [`A column that refers to a row has the type Id[${type.table.name}].`] : [],
+      })
     const nullable = type.kind === 'option'
     const base = nullable ? type.of : type
     const column = {name: text, type, base, nullable, storage: storageOf(base), span: name}

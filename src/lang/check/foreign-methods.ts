@@ -1,5 +1,20 @@
 /** Methods of other languages and libraries, by what they are called here. */
 const synonyms: Readonly<Record<string, string>> = {
+  // Operations of tables.
+  insert: 'create save insert_one insert_into',
+  where: 'find_many find_all query_by find_first select_where',
+  filter: 'find_by find_where',
+  format: 'strftime to_format',
+  to_ms: 'get_time value_of timestamp epoch',
+  seconds: 'total_seconds as_secs',
+  year: 'get_full_year get_year',
+  month: 'get_month',
+  hour: 'get_hours',
+  include: 'join with_related',
+  get: 'find_unique find_one find_by_id by_id',
+  update: 'set update_one patch',
+  delete: 'remove destroy delete_one',
+  // Methods.
   len: 'length size',
   contains: 'includes has contains_key',
   any: 'some exists',
@@ -35,13 +50,6 @@ const synonyms: Readonly<Record<string, string>> = {
   unwrap_or: 'get_or_else or default value_or',
   or_else: 'or_else_get',
   map_err: 'map_error',
-  // Operations of tables.
-  insert: 'create save insert_one insert_into',
-  where: 'find_many find_all query_by',
-  filter: 'find_by find_where',
-  get: 'find_unique find_one find_by_id by_id',
-  update: 'set update_one patch',
-  delete: 'remove destroy delete_one',
 }
 
 const bySynonym: ReadonlyMap<string, readonly string[]> = Object.entries(synonyms).reduce((all, [name, words]) => {

@@ -81,8 +81,9 @@ function groupColumns({c, table}: ChainContext, name: Name, args: readonly Arg[]
 export function columnNamed(c: Checker, table: Table, expr: Expr): Column | undefined {
   const name = expr.kind === 'str' ? expr.value : expr.kind === 'name' ? expr.name.text : undefined
   if (name !== undefined) return columnOf(c, table, expr, name)
-  c.report('typecheck.column_constant', expr, 'A column must be a bare word or a string literal.')
-  c.value(expr)
+  const hints = expr.kind === 'object' ? {hints: ['Write the column, then the direction: order_by(column, desc).']} : {}
+  c.report('typecheck.column_constant', expr, 'A column must be a bare word or a string literal.', hints)
+  if (expr.kind !== 'object') c.value(expr)
   return undefined
 }
 

@@ -3,6 +3,7 @@ import type {Signature} from './builtin.js'
 import {functions} from './builtins.js'
 import {type Checker, nothing} from './checker.js'
 import {useConstant} from './constants.js'
+import {adviceOnName} from './foreign-names.js'
 import type {Binding, FunctionType, Ir} from './ir.js'
 import {describeBinding} from './scope.js'
 import {signature} from './signatures.js'
@@ -85,7 +86,16 @@ function builtinValue(c: Checker, name: string, {params, result}: Signature): Ir
 }
 
 export function reportUndefined(c: Checker, name: Name): void {
-  const {functions: declared, constants, variants} = c.declarations
+  const {functions: declared, constants, variants, records} = c.declarations
+  const record = records.get(name.text)
+  const advice =
+    record === undefined
+      ? adviceOnName(name.text)
+      : `Write ${name.text} { ${record.fields.map((field) => `${field.name}: ...`).join(', ')} }.`
+  if (advice !== undefined) {
+    c.report('typecheck.undefined', name, `Undefined name '${name.text}'.`, {hints: [advice]})
+    return
+  }
   const known = [
     ...c.scope.names(),
     ...declared.keys(),

@@ -46,6 +46,7 @@ function memberHint(type: Type, name: string): DiagnosticDetails {
   const called = known.includes(name) ? name : foreignMethod(name, known)
   if (called !== undefined) return {hints: [`Call the method: .${called}(...)`]}
   if (type.kind === 'option') return {hints: ['The value may be absent: use match, unwrap_or or ?.']}
+  if (type.kind === 'map') return {hints: [`Write ["${name}"] or .get("${name}").`]}
   if (type.kind === 'sum') return {hints: ['Use match to read the fields of a variant.']}
   return {}
 }
@@ -117,6 +118,10 @@ export function namespacedName(c: Checker, expr: MemberExpr): string | undefined
 }
 
 export function reportUnknownNamespaced(c: Checker, member: Name, name: string): void {
-  const suggestion = near(name, Object.keys(namespaced))
-  c.report('typecheck.undefined', member, `Undefined name '${name}'.${didYouMean(suggestion)}`)
+  const root = name.split('.')[0] ?? ''
+  const known = Object.keys(namespaced).filter((each) => each.startsWith(`${root}.`))
+  const suggestion = near(name, known)
+  const hints = name === 'Date.now' ? ['Write DateTime.now(), or std.time.now_ms() for Unix ms.'] : []
+  const advice = hints.length === 0 ? didYouMean(suggestion) : ''
+  c.report('typecheck.undefined', member, `Undefined name '${name}'.${advice}`, {hints})
 }

@@ -67,7 +67,12 @@ export function checkBinary(c: Checker, expr: BinaryExpr): Ir {
 function condition(c: Checker, expr: Expr, operator: string): Ir {
   const ir = c.value(expr)
   if (!fits(ir.type, bool))
-    c.report('typecheck.operator', expr, `Operator '${operator}' does not apply to ${show(ir.type)}.`)
+    c.report(
+      'typecheck.operator',
+      expr,
+      `Operator '${operator}' does not apply to ${show(ir.type)}.`,
+      hints(conditionHint(ir.type)),
+    )
   return ir
 }
 
@@ -133,11 +138,26 @@ export function checkArithmetic(
   if (mode === undefined) {
     const span = {start: first.start, end: second.end}
     const message = `Operator '${operator}' does not apply to ${show(a)} and ${show(b)}.`
-    c.report('typecheck.operator', span, message, hints(timeHint(a, b)))
+    c.report('typecheck.operator', span, message, hints(timeHint(a, b) ?? arithmeticHint(operator, a, b)))
     return nothing
   }
   const [x, y] = mode === 'dec' ? [asDecimal(left), asDecimal(right)] : [left, right]
   return {kind: 'arithmetic', operator, mode, left: x, right: y, type: {int, float, dec}[mode]}
+}
+
+/** What to write instead of arithmetic that does not exist. */
+function arithmeticHint(operator: Arithmetic, a: Type, b: Type): string | undefined {
+  if (a.kind === 'option' || b.kind === 'option') return 'The value may be absent: use match, unwrap_or or ?.'
+  if (operator === '*' && a.kind === 'str' && b.kind === 'int') return 'Write text.repeat(n).'
+  if (operator === '-' && isItems(a)) return 'Write items.difference(others), or items.filter(f).'
+  return undefined
+}
+
+/** What to write instead of a value that is not a bool. */
+function conditionHint({kind}: Type): string | undefined {
+  if (kind === 'list' || kind === 'set' || kind === 'map' || kind === 'str') return 'Write not x.is_empty().'
+  if (kind === 'option') return 'Write x.is_some().'
+  return kind === 'int' ? 'Write x isnt 0.' : undefined
 }
 
 const hints = (hint: string | undefined) => (hint === undefined ? {} : {hints: [hint]})

@@ -44,3 +44,32 @@ export function isUnusable(operator: Operator, {base, within}: Column): boolean 
   if (operator === 'contains') return within?.isUntyped === true
   return base.kind === 'duration' && ['lt', 'lte', 'gt', 'gte', 'between'].includes(operator)
 }
+
+/** Operators of Prisma, Mongo and SQL, and what to write instead. */
+const foreignOperators: Readonly<Record<string, string>> = {
+  '=': 'eq',
+  '==': 'eq',
+  equals: 'eq',
+  '!=': 'neq',
+  '<>': 'neq',
+  not: 'neq',
+  ne: 'neq',
+  '<': 'lt',
+  '<=': 'lte',
+  le: 'lte',
+  '>': 'gt',
+  '>=': 'gte',
+  ge: 'gte',
+  like: 'contains or starts_with',
+  ilike: 'contains',
+  includes: 'contains',
+  has: 'contains',
+  search: 'matches',
+  startswith: 'starts_with',
+  startsWith: 'starts_with',
+  one_of: 'in',
+  any: 'in',
+}
+
+export const foreignOperator = (name: string): string | undefined =>
+  Object.hasOwn(foreignOperators, name) ? `Write ${foreignOperators[name]}.` : undefined

@@ -4,7 +4,16 @@ import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
 import type {Ir, Predicate} from './ir.js'
 import {comparedWith, memberOf} from './json-members.js'
-import {applies, elementOf, isMember, isUnusable, type Operator, operators, refersTo} from './predicate-operators.js'
+import {
+  applies,
+  elementOf,
+  foreignOperator,
+  isMember,
+  isUnusable,
+  type Operator,
+  operators,
+  refersTo,
+} from './predicate-operators.js'
 import {abbreviatedObject, objectOf} from './records.js'
 import {bool, type Column, fits, float, isComparable, list, option, show, str, type Table, type Type} from './types.js'
 import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
@@ -68,8 +77,9 @@ function warnEmpty(c: Checker, expr: ObjectExpr, called: string): void {
 }
 
 function shape(c: Checker, expr: Expr, message: string): undefined {
-  c.report('typecheck.predicate_shape', expr, message)
-  if (expr.kind !== 'object') c.value(expr)
+  const hints = expr.kind === 'block' ? {hints: ['Write { column: value } or { column: { gt: 1 } }.']} : {}
+  c.report('typecheck.predicate_shape', expr, message, hints)
+  if (expr.kind !== 'object' && expr.kind !== 'block') c.value(expr)
 }
 
 function equality(
@@ -249,12 +259,14 @@ class WhereChecker {
     const operator = key.text as Operator
     if (!operators.includes(operator)) {
       const message = `Unknown predicate operator '${key.text}'.`
-      const hints = [`Operators: ${operators.join(', ')}`]
+      const meant = foreignOperator(key.text)
+      const hints = [meant ?? `Operators: ${operators.join(', ')}`]
       if (column.base.kind === 'id')
         hints.push(
           `Columns of ${column.base.table.name}: ${column.base.table.columns.map(({name}) => name).join(', ')}`,
         )
-      reportUnknownName(c, 'typecheck.predicate_operator_unknown', key, message, operators, {hints})
+      const known = meant === undefined ? operators : []
+      reportUnknownName(c, 'typecheck.predicate_operator_unknown', key, message, known, {hints})
       return this.#skip(value)
     }
     const isUsable = column.within === undefined || !isUnusable(operator, column)

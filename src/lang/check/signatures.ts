@@ -26,9 +26,20 @@ export function declareFunction(d: Declaring, decl: FunctionDecl): void {
     })
   else functions.set(name.text, made)
   bodies.push(made)
-  if (decl.test) d.declared.tests.push(made)
+  if (decl.test) declareTest(d, made)
   if (decl.endpoint !== undefined && decl.endpoint !== 'invalid')
     d.declared.routes.push(endpointRoute(decl.endpoint, made))
+}
+
+function declareTest({diagnostics, declared}: Declaring, made: FunctionType): void {
+  const required = made.params.find(({optional, type}) => !optional && type.kind !== 'option')
+  if (required !== undefined)
+    diagnostics.report(
+      'typecheck.arg_count',
+      required.span,
+      `A test is called without arguments; '${required.name}' needs one.`,
+    )
+  declared.tests.push(made)
 }
 
 export function declareRoute(d: Declaring, decl: HttpDecl): void {

@@ -25,7 +25,9 @@ export function insertedRecord(context: ChainContext, expr: Expr): Chain['record
   const fields = storedFields(ir.type)
   if (fields !== undefined) checkFields(context, expr, fields)
   else if (!isUnknown(ir.type))
-    c.report('typecheck.arg_mismatch', expr, `insert() needs a record of '${table.name}', found ${show(ir.type)}.`)
+    c.report('typecheck.arg_mismatch', expr, `insert() needs a record of '${table.name}', found ${show(ir.type)}.`, {
+      hints: ir.type.kind === 'list' ? [`Write for row in rows { db.${table.name}.insert(row) }.`] : [],
+    })
   return ir
 }
 

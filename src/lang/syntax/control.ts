@@ -1,5 +1,6 @@
 import type {Arm, Expr, ForExpr, IfExpr, MatchExpr, Pattern, Stmt} from './ast.js'
 import type {Cursor} from './cursor.js'
+import {foreignLoop} from './foreign.js'
 import {above, built, heightOf} from './heights.js'
 import {parsePattern} from './patterns.js'
 import {T} from './token.js'
@@ -127,9 +128,11 @@ function loopVariable(c: Cursor): Pattern | undefined {
 export function forExpr(c: Cursor): ForExpr | Expr {
   const {start} = c
   c.next()
+  const foreign = foreignLoop(c, start)
+  if (foreign !== undefined) return foreign
   const item = loopVariable(c) ?? {...c.span, kind: 'any'}
   const index = c.take(T.comma) ? loopVariable(c) : undefined
-  c.expect(T.in)
+  if (!c.expect(T.in, 'Write for item in items { ... }.') && c.isContextual('of')) c.next()
   const list = parseHead(c)
   const body = c.block()
   return built(c, {kind: 'for', item, index, list, body, depth: above(list, body), start, end: c.lastEnd})

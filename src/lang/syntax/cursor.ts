@@ -148,9 +148,9 @@ export class Cursor {
   }
 
   /** Consumes the token, or reports that it was expected here. */
-  expect(kind: number): boolean {
+  expect(kind: number, hint?: string): boolean {
     if (this.take(kind)) return true
-    this.expected(names.get(kind) ?? 'another token')
+    this.expected(names.get(kind) ?? 'another token', hint === undefined ? {} : {hints: [hint]})
     return false
   }
 
@@ -165,8 +165,9 @@ export class Cursor {
     this.report('parse.expected_token', this.span, `Expected ${what}, found ${this.found()}.`, details)
   }
 
-  unexpected(what: string): void {
-    this.report('parse.unexpected_token', this.span, `Expected ${what}, found ${this.found()}.`)
+  unexpected(what: string, hint?: string): void {
+    const details = hint === undefined ? {} : {hints: [hint]}
+    this.report('parse.unexpected_token', this.span, `Expected ${what}, found ${this.found()}.`, details)
   }
 
   /** Ignores all errors after the parser has stopped at the nesting limit. */

@@ -17,6 +17,7 @@ import type {
 import {Cursor} from './cursor.js'
 import {skipDecorators} from './decorators.js'
 import {parseExpr} from './expressions.js'
+import {declarationHint, foreignBody} from './foreign.js'
 import {beginsDeclaration, foreignDecorators, foreignHeads, knownDecorators, methods, retired} from './heads.js'
 import {parseParams} from './lambdas.js'
 import {lex, stringValue} from './lexer.js'
@@ -49,7 +50,7 @@ function parseModule(c: Cursor): Module {
     const decl = parseDeclaration(c)
     if (decl !== undefined) decls.push(decl)
     else if (c.at === before) {
-      c.unexpected('a declaration')
+      c.unexpected('a declaration', declarationHint(c))
       recover(c)
     }
   }
@@ -137,7 +138,7 @@ function parseTable(c: Cursor, doc: string | undefined): Decl | undefined {
   const {start} = c
   c.next()
   skipDecorators(c, false)
-  c.expect(T.type)
+  c.expect(T.type, 'Write @table type Task { title: str }.')
   const name = c.upper()
   if (name === undefined) return undefined
   const fields = c.expect(T.braceOpen) ? parseFields(c, T.braceClose, true) : []
@@ -152,11 +153,16 @@ function parseIndex(c: Cursor, style: IndexDecl['style']): IndexDecl | undefined
   const {start} = c
   c.next()
   const table = c.upper()
-  if (table === undefined || !c.expect(T.dot)) return undefined
+  if (table === undefined || !c.expect(T.dot, 'Write @index Table.name on (column).')) {
+    recover(c)
+    return undefined
+  }
   const name = c.name()
   if (name === undefined) return undefined
   if (!c.takeContextual('on')) c.expected("'on'")
-  const columns = c.expect(T.parenOpen) ? c.list(T.parenClose, readWord) : []
+  const columns = c.expect(T.parenOpen, 'Write the columns in parentheses: on (a, b).')
+    ? c.list(T.parenClose, readWord)
+    : c.items(T.eof, readWord)
   const unique = style === 'btree' && c.takeContextual('unique')
   const dimensions = style === 'vector' ? vectorDimensions(c) : undefined
   return {kind: 'index', style, table, name, columns, unique, dimensions, start, end: c.lastEnd}
@@ -260,13 +266,18 @@ function resultType(c: Cursor): TypeNode | undefined {
     c.report('parse.arrow_deprecated', arrow, "'->' is a deprecated spelling of 'to' before a return type.", {
       fixes: [{label: "Write 'to'", ...arrow, replacement: 'to'}],
     })
-  else if (!c.take(T.to)) return undefined
+  else if (c.kind === T.colon) {
+    const fixes = [{label: "Write 'to'", ...arrow, replacement: ' to'}]
+    c.expected("'to' or '{'", {hints: ['Write fn name() to int { ... }.'], fixes})
+    c.next()
+  } else if (!c.take(T.to)) return undefined
   return parseType(c)
 }
 
 function parseBody(c: Cursor): Body {
   if (c.kind !== T.braceOpen) {
-    c.expected("'{'")
+    c.expected("'{'", c.kind === T.fatArrow ? {hints: ['Write the body in braces: fn name() to int { 1 }.']} : {})
+    if (c.take(T.fatArrow)) return foreignBody(c)
     while (c.kind !== T.braceOpen && c.kind !== T.eof && !c.firstOnLine) c.next()
   }
   if (c.kind === T.braceOpen && c.skipsBodies) return skippedBody(c)
@@ -316,6 +327,11 @@ function parseTypeDecl(c: Cursor, doc: string | undefined): Decl | undefined {
     return undefined
   }
   if (c.take(T.assign)) {
+    if (c.kind === T.braceOpen) {
+      c.unexpected('a variant', `Write a record without '=': type ${name.text} { x: int }.`)
+      c.next()
+      return {kind: 'record', name, fields: parseFields(c, T.braceClose), doc, start, end: c.lastEnd}
+    }
     const variants = parseVariants(c)
     return {kind: 'sum', name, variants, doc, start, end: c.lastEnd} satisfies SumDecl
   }
@@ -332,6 +348,11 @@ function parseVariants(c: Cursor): Variant[] {
   const variants: Variant[] = []
   c.take(T.bar)
   do {
+    if (c.kind === T.string) {
+      c.unexpected('a variant', 'Variants are capitalised names: | Low | High.')
+      while (c.peek(0) !== T.eof && !c.firstOnLine) c.next()
+      break
+    }
     const name = c.upper()
     if (name === undefined) break
     const fields = c.take(T.parenOpen)

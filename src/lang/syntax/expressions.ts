@@ -1,6 +1,7 @@
 import type {Arg, BinaryOperator, CallExpr, Entry, Expr, Name} from './ast.js'
 import {forExpr, ifExpr, matchExpr} from './control.js'
 import type {Cursor} from './cursor.js'
+import {foreignComprehension, foreignIncrement, foreignOperand, foreignSlice, foreignSuffix} from './foreign.js'
 import {above, aboveAll, built, missing} from './heights.js'
 import {arrowLambda, fnLambda, isLambdaAhead, parenLambda} from './lambdas.js'
 import {stringValue, textValue} from './lexer.js'
@@ -42,7 +43,14 @@ export function parseExpr(c: Cursor, power = 1): Expr {
   for (;;) {
     const {kind} = c
     const found = powers[kind] as number
-    if (found === 0 || found < power || (c.onNewLine && !continuesLine(kind))) return left
+    if (found === 0) {
+      const foreign = power === 1 ? foreignSuffix(c, left) : undefined
+      if (foreign === undefined) return left
+      left = foreign
+      continue
+    }
+    if (found < power || (c.onNewLine && !continuesLine(kind))) return left
+    if (kind === T.plus && foreignIncrement(c)) return left
     c.next()
     const right = parseExpr(c, found + 1)
     const operator = spelled[kind] as BinaryOperator
@@ -88,7 +96,7 @@ function parsePostfix(c: Cursor): Expr {
         if (c.onNewLine) return left
         if (!c.enter()) return missing(c)
         c.next()
-        const index = c.within(false, parseWhole)
+        const index = c.within(false, parseIndex)
         c.expect(T.bracketClose)
         c.leave()
         left = built(c, {kind: 'index', object: left, index, depth: above(left, index), start, end: c.lastEnd})
@@ -102,10 +110,23 @@ function parsePostfix(c: Cursor): Expr {
         left = built(c, {kind: 'try', operand: left, mark, depth: above(left), start, end: c.lastEnd})
         break
       }
+      case T.bang: {
+        if (c.onNewLine) return left
+        c.report('parse.unexpected_token', c.span, "'!' cannot follow a value.", {hints: ['Write option.unwrap().']})
+        c.next()
+        break
+      }
       default:
         return left
     }
   }
+}
+
+/** The index of an element. */
+function parseIndex(c: Cursor): Expr {
+  const index = c.kind === T.colon ? missing(c) : parseExpr(c)
+  foreignSlice(c)
+  return index
 }
 
 /** Whether `?` or `??` precedes an operand on its line, which cannot follow the operator `?`. */
@@ -186,6 +207,8 @@ function literal<K, V>(c: Cursor, kind: K, value: V) {
 
 function nameOrRecord(c: Cursor): Expr {
   const {kind, start} = c
+  const foreign = kind === T.lower ? foreignOperand(c) : undefined
+  if (foreign !== undefined) return foreign
   if (c.peek(1) === T.fatArrow && !c.inGuard) return arrowLambda(c)
   const name = c.takeName()
   if (kind === T.upper && c.kind === T.braceOpen && !c.onNewLine && isRecordAhead(c)) {
@@ -261,7 +284,12 @@ function parenthesised(c: Cursor): Expr {
 
 const itself = (item: Expr) => item
 const parseWhole = (c: Cursor) => parseExpr(c)
-const parseItems = (c: Cursor) => c.list(T.bracketClose, parseWhole)
+const parseItems = (c: Cursor) => {
+  const items = c.items(T.bracketClose, parseWhole)
+  const isForeign = items.length === 1 && foreignComprehension(c)
+  c.expect(T.bracketClose)
+  return isForeign ? [missing(c)] : items
+}
 
 /** "[" [ expr { "," expr } [ "," ] ] "]" */
 function list(c: Cursor): Expr {

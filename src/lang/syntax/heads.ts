@@ -38,6 +38,8 @@ export const foreignStatements: ReadonlyMap<string, string> = new Map([
   ['raise', 'There are no exceptions: return Error(...).'],
   ['switch', 'Write match x { 1 => ..., _ => ... }.'],
   ['elif', 'Write else if.'],
+  ['import', 'There are no imports: a program is one file.'],
+  ['with', 'There is no with: nothing needs to be closed.'],
 ])
 
 export const methods = words('get post put delete')

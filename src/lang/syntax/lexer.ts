@@ -1,4 +1,5 @@
 import type {Diagnostics} from '../diagnostics/index.js'
+import {foreignCharacters, foreignOperators, foreignStarts} from './foreign-characters.js'
 import {type Comment, T, type Tokens} from './token.js'
 import {Words} from './words.js'
 
@@ -324,6 +325,7 @@ class Lexer {
       if (c === braceOpen) text.depth++
       if (c === braceClose) text.depth--
     }
+    if (c < 128 && foreignStarts[c] === 1 && this.#foreignOperator(start)) return
     const second = this.#codes[start + 1]
     if (c === dot && second === dot && this.#codes[start + 2] === dot) return this.#push(T.spread, start, start + 3)
     const pairs = c < 128 ? twoCharacters[c] : undefined
@@ -335,6 +337,7 @@ class Lexer {
     const character = String.fromCodePoint(this.#source.codePointAt(start) ?? c)
     const label = /\p{C}/u.test(character) ? `U+${character.codePointAt(0)?.toString(16).toUpperCase()}` : character
     this.#at = start + character.length
+    const isTemplate = character === '`' && this.#template(start)
     const hint = foreignCharacters.get(character)
     const details = hint === undefined ? {} : {hints: [hint]}
     this.#diagnostics.report(
@@ -343,15 +346,29 @@ class Lexer {
       `Unexpected character '${label}'.`,
       details,
     )
+    if (isTemplate) this.#push(T.textWhole, start, this.#at)
+  }
+
+  /** Whether a template of TypeScript ends on its line; moves to its end. */
+  #template(start: number): boolean {
+    const end = this.#source.indexOf('`', start + 1)
+    const line = this.#source.indexOf('\n', start)
+    if (end === -1 || (line !== -1 && line < end)) return false
+    this.#at = end + 1
+    return true
+  }
+
+  /** Reports an operator of another language, and replaces it. */
+  #foreignOperator(start: number): boolean {
+    const found = foreignOperators.find(([text]) => this.#source.startsWith(text, start))
+    if (found === undefined) return false
+    const [text, hint, kind] = found
+    const end = start + text.length
+    this.#diagnostics.report('parse.unexpected_char', {start, end}, `There is no operator '${text}'.`, {hints: [hint]})
+    this.#push(kind, start, end)
+    return true
   }
 }
-
-/** Characters with a meaning in other languages, and what to write instead. */
-const foreignCharacters: ReadonlyMap<string, string> = new Map([
-  ['&', 'Write and instead of &&.'],
-  ['`', 'Write text in double quotes; f"{x}" contains the value of x.'],
-  ['$', 'Operators of where have no $: write { n: { gt: 1 } }.'],
-])
 
 const escapes: Readonly<Record<string, string>> = {n: '\n', t: '\t', r: '\r', '\\': '\\', '"': '"', "'": "'", '0': '\0'}
 

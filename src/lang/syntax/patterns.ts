@@ -29,7 +29,12 @@ export function parsePattern(c: Cursor): Pattern | undefined {
       return {kind: 'literal', literal: 'bool', value: kind === T.true, start, end: c.lastEnd}
     }
     if (isName(kind)) return bind(c.takeName())
-    c.unexpected('a pattern')
+    const isOpen = kind === T.braceOpen || kind === T.bracketOpen
+    c.unexpected(
+      'a pattern',
+      isOpen ? 'Only tuples have patterns: let (a, b) = pair. Read a field as in value.name.' : undefined,
+    )
+    if (isOpen && c.skipBalanced()) return {kind: 'any', start, end: c.lastEnd}
     return undefined
   } finally {
     c.leave()

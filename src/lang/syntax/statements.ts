@@ -12,7 +12,7 @@ export function parseBlock(c: Cursor): Block {
   const {start} = c
   let statements = none
   if (c.enter()) {
-    if (c.expect(T.braceOpen)) {
+    if (c.expect(T.braceOpen, blockHint(c))) {
       statements = c.within(true, readStatements)
       c.expectClosing(T.braceClose, start)
     }
@@ -22,6 +22,10 @@ export function parseBlock(c: Cursor): Block {
   for (const stmt of statements) depth = Math.max(depth, heightOf(stmt) + 1)
   return {kind: 'block', statements, depth, start, end: Math.max(start, c.lastEnd)}
 }
+
+/** What to write for a body without braces. */
+const blockHint = (c: Cursor) =>
+  c.kind === T.colon ? 'Write { ... } instead of a colon and indentation.' : 'Write the body in braces: { ... }.'
 
 const none: readonly Stmt[] = []
 
@@ -85,15 +89,28 @@ function parseStatement(c: Cursor): Stmt {
 
 /** Reports a statement of another language, and skips it: a word before a name, a string or a brace on its line. */
 function foreignStatement(c: Cursor): Stmt | undefined {
-  const hint = c.kind === T.lower ? foreignStatements.get(c.text()) : undefined
+  const isForeign = c.kind === T.lower || c.kind === T.import || c.kind === T.with
+  const hint = isForeign ? foreignStatements.get(c.text()) : undefined
   const next = c.peek(1)
-  const isStatement = isName(next) || next === T.string || next === T.braceOpen
+  const isStatement = isName(next) || next === T.string || next === T.braceOpen || isBranch(c)
   if (hint === undefined || !isStatement || c.tokens.newlines[c.at + 1] === 1) return undefined
   const {span} = c
   c.report('parse.unexpected_token', span, `Expected a statement, found ${c.found()}.`, {hints: [hint]})
   c.next()
   c.skipToLineEnd()
   return {kind: 'expr', value: {kind: 'missing', depth: 0, ...span}, ...span}
+}
+
+/** Whether this is `switch (x) {` or `elif true {`. */
+function isBranch(c: Cursor): boolean {
+  if (c.text() === 'elif') return true
+  if (c.text() !== 'switch' || c.peek(1) !== T.parenOpen) return false
+  const {at} = c
+  c.next()
+  c.skipBalanced()
+  const found = c.kind === T.braceOpen && !c.firstOnLine
+  c.at = at
+  return found
 }
 
 function letStatement(c: Cursor): Stmt {

@@ -1,5 +1,6 @@
 import type {Field, TypeNode} from './ast.js'
 import type {Cursor} from './cursor.js'
+import {foreignColumn, foreignType} from './foreign.js'
 import {isName, isWord, T} from './token.js'
 
 /** Shared by all types without type arguments. */
@@ -24,8 +25,9 @@ export function parseType(c: Cursor): TypeNode | undefined {
       return undefined
     }
     const name = c.takeName()
-    const args = c.kind === T.bracketOpen && !c.onNewLine ? typeList(c, T.bracketOpen, T.bracketClose) : none
-    return {kind: 'named', name, args, start, end: c.lastEnd}
+    const hasArgs = c.kind === T.bracketOpen && !c.onNewLine && c.peek(1) !== T.bracketClose
+    const args = hasArgs ? typeList(c, T.bracketOpen, T.bracketClose) : none
+    return foreignType(c, {kind: 'named', name, args, start, end: c.lastEnd}, parseType)
   } finally {
     c.leave()
   }
@@ -63,6 +65,9 @@ export function parseFields(c: Cursor, close: number, areColumns = false): Field
       return fields
     }
     const name = c.takeName()
+    const mark = c.span
+    if (c.take(T.question))
+      c.report('parse.unexpected_token', mark, "A field has no '?'.", {hints: [`Write ${name.text}: Option[T].`]})
     if (!c.take(T.colon)) c.expected("':'")
     const type = parseType(c)
     const column = areColumns ? columnParts(c) : {}
@@ -74,6 +79,7 @@ export function parseFields(c: Cursor, close: number, areColumns = false): Field
 
 /** What follows the type of a column. The next field may be named `unique`. */
 function columnParts(c: Cursor): Pick<Field, 'fallback' | 'unique'> {
+  foreignColumn(c)
   const fallback = !c.firstOnLine && c.take(T.assign) ? {fallback: c.expr()} : {}
   const isUnique = !c.firstOnLine && c.isContextual('unique') && c.peek(1) !== T.colon
   return isUnique && c.takeContextual('unique') ? {...fallback, unique: true} : fallback
