@@ -253,7 +253,7 @@ const isBlank = (token: string) => /^\s*$/.test(token)
 
 const words = `fn let mut if else while loop break continue match for in to return type import pub and or not is isnt
 true false with http get post put delete kind query mutation server on unique asc desc fts vector hybrid None Some Ok
-Error Err Unit int float bool str dec bytes Id List Set Map Option Result Json db insert find update all filter where
+Error Err Unit int float bool str dec bytes Date DateTime Duration Id List Set Map Option Result Json db insert find update all filter where
 count order_by limit select sync using live scope eq neq lt lte gt gte contains is_null matches near _id len range
 print assert request std Speech constructor __proto__ toString hasOwnProperty prototype
 rank rowid oid distance hidden select table index group order values sqlite_master`.split(/\s+/)

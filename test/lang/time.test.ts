@@ -11,6 +11,7 @@ import {
   schemasFile,
   toJson,
 } from '../../src/lang/index.js'
+import {seeded} from '../support/random.js'
 import {database, decide, migrated, program, refused, values} from './databases.js'
 
 const result = (source: string) => {
@@ -261,6 +262,74 @@ describe('columns of dates, times and durations', () => {
     assert.deepEqual(values(path, 'SELECT length FROM event ORDER BY _id'), [85_500_000, 6_300_000, 900_000])
     assert.deepEqual(values(path, 'SELECT DISTINCT ended FROM event'), ['2025-01-01T00:00:00.000Z'])
     assert.deepEqual(values(path, 'SELECT typeof(at) FROM event LIMIT 1'), ['text'])
+  })
+
+  it('are selected and ordered as a direct evaluation does', async () => {
+    const random = seeded(67)
+    const pools = {
+      day: ['0001-01-01', '2024-01-31', '2024-02-01', '2024-02-29', '9999-12-31'],
+      at: ['1969-12-31T23:59:59.999Z', '2024-01-31T09:00:00.000Z', '2024-01-31T09:00:00.001Z', null],
+      span: ['-P1D', 'PT0S', 'PT0.001S', 'PT9S', 'PT10S', 'P1D', 'PT23H', 'P1DT1H'],
+    }
+    const types = {day: 'Date', at: 'DateTime', span: 'Duration'}
+    const milliseconds: Record<string, number> = {
+      ...{'-P1D': -86_400_000, PT0S: 0, 'PT0.001S': 1, PT9S: 9000, PT10S: 10_000},
+      ...{P1D: 86_400_000, PT23H: 82_800_000, P1DT1H: 90_000_000},
+    }
+    type Column = keyof typeof pools
+    const key = (column: Column, of: string | null) => (column === 'span' ? milliseconds[of ?? ''] : of)
+    const rows = Array.from({length: 40}, () => ({
+      day: random.pick(pools.day),
+      at: random.pick(pools.at),
+      span: random.pick(pools.span),
+    }))
+    const operators = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'between'] as const
+    const tests = Array.from({length: 120}, () => {
+      const column = random.pick(Object.keys(pools) as Column[])
+      const some = () => random.pick(pools[column].filter((each) => each !== null))
+      const [operator, a, b] = [random.pick(operators), some(), some()]
+      const literal = (of: string) => `${types[column]}("${of}")`
+      const operand = operator === 'in' || operator === 'between' ? `[${literal(a)}, ${literal(b)}]` : literal(a)
+      const direction = random.pick(['asc', 'desc'])
+      return {column, operator, a, b, direction, text: `{ ${column}: { ${operator}: ${operand} } }`}
+    })
+    const checked = program(`@table type Event { day: Date, at: Option[DateTime], span: Duration }
+@endpoint(kind: mutation) fn add(day: Date, at: Option[DateTime], span: Duration) to Id[Event] { db.Event.insert({ day, at, span }) }
+${tests.map(({text, column, direction}, i) => `@endpoint(kind: query) fn q${i}() to List[Event] { db.Event.where(${text}).order_by(${column}, ${direction}) }`).join('\n')}
+`)
+    const app = await Application.open(checked, {path: ':memory:'})
+    const call = async (name: string, ...args: unknown[]) => {
+      const target = app.program.functions.find((made) => made.name === name) as FunctionType
+      return toJson((await app.call(target, args)).value)
+    }
+    try {
+      for (const {day, at, span} of rows) await call('add', day, at, span)
+      for (const [i, {column, operator, a, b, direction, text}] of tests.entries()) {
+        const holds = (row: (typeof rows)[number]) => {
+          const [value, x, y] = [key(column, row[column]), key(column, a) ?? '', key(column, b) ?? '']
+          if (operator === 'neq') return value !== x
+          if (value === null || value === undefined) return false
+          if (operator === 'eq') return value === x
+          if (operator === 'in') return value === x || value === y
+          if (operator === 'between') return value >= x && value <= y
+          return {lt: value < x, lte: value <= x, gt: value > x, gte: value >= x}[operator]
+        }
+        const compare = (m: (typeof rows)[number], n: (typeof rows)[number]) => {
+          const [x, y] = [key(column, m[column]) ?? '', key(column, n[column]) ?? '']
+          return x < y ? -1 : x > y ? 1 : 0
+        }
+        const found = rows.map((row, at_) => ({...row, _id: at_ + 1})).filter(holds)
+        const sorted = found.sort((m, n) => (direction === 'asc' ? 1 : -1) * compare(m, n) || m._id - n._id)
+        const ids = ((await call(`q${i}`)) as {_id: number}[]).map(({_id}) => _id)
+        assert.deepEqual(
+          ids,
+          sorted.map(({_id}) => _id),
+          `${text} ${direction}`,
+        )
+      }
+    } finally {
+      app.close()
+    }
   })
 
   it('are described to clients', () => {

@@ -96,7 +96,7 @@ export function checkDefaults(context: BodyContext): void {
       continue
     }
     const value = c.check(expr, column.type, 'slot')
-    requireConstant(diagnostics, expr, value)
+    requireConstant(diagnostics, expr, value, true)
     column.fallback = value
   }
   declarations.defaults.length = 0

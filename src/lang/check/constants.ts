@@ -61,7 +61,7 @@ function partsOf(ir: Ir): readonly Ir[] {
 }
 
 /** Reports a value that is not made of literals and other constants, or has too many parts. */
-export function requireConstant(diagnostics: Diagnostics, expr: Expr, value: Ir): void {
+export function requireConstant(diagnostics: Diagnostics, expr: Expr, value: Ir, isDefault = false): void {
   const parts = [value]
   for (const part of parts) {
     if (parts.length > maxParts) {
@@ -69,7 +69,8 @@ export function requireConstant(diagnostics: Diagnostics, expr: Expr, value: Ir)
       return
     }
     if (!isConstant(part)) {
-      const isTime = part.kind === 'builtin' && (part.name === 'DateTime.now' || part.name === 'std.time.now_ms')
+      const isTime =
+        isDefault && part.kind === 'builtin' && (part.name === 'DateTime.now' || part.name === 'std.time.now_ms')
       diagnostics.report('typecheck.constant', expr, 'A constant consists of literals and other constants.', {
         hints: isTime ? ['The default of a column is the current time if it is now().'] : [],
       })

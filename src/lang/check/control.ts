@@ -164,8 +164,8 @@ export function checkLambda(c: Checker, expr: LambdaExpr, expected: Type | undef
 export function checkTry(c: Checker, {operand: inner, mark}: Expr & {kind: 'try'}): Ir {
   const inferred = c.infer(inner)
   const {result: around, open} = c.frame
-  const isRowOrNone = inferred.type.kind === 'outcome' && inferred.type.of.kind === 'option'
-  const operand = isRowOrNone && around.kind === 'option' ? plain(inferred) : handled(inferred)
+  const row = inferred.type.kind === 'outcome' && inferred.type.of.kind === 'option' ? inferred.type.of : undefined
+  const operand = row !== undefined && around.kind === 'option' ? plain(inferred) : handled(inferred)
   const {type} = operand
   if (isUnknown(type)) return {kind: 'try', operand, of: 'result', type: unknown}
   if (type.kind !== 'result' && type.kind !== 'option') {
@@ -173,7 +173,11 @@ export function checkTry(c: Checker, {operand: inner, mark}: Expr & {kind: 'try'
     return nothing
   }
   if (around.kind !== type.kind && !(isUnknown(around) && !open)) {
-    c.report('typecheck.try_context', mark, ...tryContext(type, around, mark))
+    c.report(
+      'typecheck.try_context',
+      mark,
+      ...tryContext(row !== undefined && around.kind !== 'result' ? row : type, around, mark),
+    )
     return nothing
   }
   if (type.kind === 'result' && around.kind === 'result' && !fits(type.error, around.error))

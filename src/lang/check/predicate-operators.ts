@@ -72,4 +72,4 @@ const foreignOperators: Readonly<Record<string, string>> = {
 }
 
 export const foreignOperator = (name: string): string | undefined =>
-  Object.hasOwn(foreignOperators, name) ? `Write ${foreignOperators[name]}.` : undefined
+  Object.hasOwn(foreignOperators, name) ? foreignOperators[name] : undefined

@@ -1,4 +1,4 @@
-import type {Span} from '../diagnostics/index.js'
+import {near, type Span} from '../diagnostics/index.js'
 import type {Entry, Expr, ObjectExpr} from '../syntax/index.js'
 import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
@@ -16,7 +16,7 @@ import {
 } from './predicate-operators.js'
 import {abbreviatedObject, objectOf} from './records.js'
 import {bool, type Column, fits, float, isComparable, list, option, show, str, type Table, type Type} from './types.js'
-import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
+import {reportRepeatedKeys, reportUnknown} from './unknown-name.js'
 
 /** Scripts written without spaces between words, which the search index does not separate. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
@@ -260,13 +260,13 @@ class WhereChecker {
     if (!operators.includes(operator)) {
       const message = `Unknown predicate operator '${key.text}'.`
       const meant = foreignOperator(key.text)
-      const hints = [meant ?? `Operators: ${operators.join(', ')}`]
+      const hints = [meant?.includes(' ') ? `Write ${meant}.` : `Operators: ${operators.join(', ')}`]
       if (column.base.kind === 'id')
         hints.push(
           `Columns of ${column.base.table.name}: ${column.base.table.columns.map(({name}) => name).join(', ')}`,
         )
-      const known = meant === undefined ? operators : []
-      reportUnknownName(c, 'typecheck.predicate_operator_unknown', key, message, known, {hints})
+      const suggestion = meant === undefined ? near(key.text, operators) : meant.includes(' ') ? undefined : meant
+      reportUnknown(c, 'typecheck.predicate_operator_unknown', key, message, suggestion, {hints})
       return this.#skip(value)
     }
     const isUsable = column.within === undefined || !isUnusable(operator, column)

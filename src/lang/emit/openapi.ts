@@ -34,6 +34,10 @@ const integer: Schema = {type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maxi
 /** Base64 with padding, whose unused bits are 0. */
 const base64 = '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$'
 
+/** Of the years 1 to 9999. */
+const dayPattern = '(?!0000)\\d{4}-\\d{2}-\\d{2}'
+/** Without leap seconds, in UTC or with an offset. */
+const timePattern = '([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)'
 /** ISO 8601 without years and months. */
 const durationPattern = '^[+-]?P(?!$)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+([.,]\\d{1,9})?S)?)?$'
 
@@ -44,8 +48,8 @@ const schemas: Partial<Visitor<Type, Schema, {isPartial: IsPartial; inner: (of: 
   bool: () => ({type: 'boolean'}),
   str: () => ({type: 'string'}),
   dec: () => ({type: 'string', pattern: '^-?\\d+(\\.\\d+)?$'}),
-  date: () => ({type: 'string', format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$'}),
-  datetime: () => ({type: 'string', format: 'date-time'}),
+  date: () => ({type: 'string', format: 'date', pattern: `^${dayPattern}$`}),
+  datetime: () => ({type: 'string', format: 'date-time', pattern: `^${dayPattern}T${timePattern}$`}),
   duration: () => ({type: 'string', format: 'duration', pattern: durationPattern}),
   bytes: () => ({type: 'string', contentEncoding: 'base64', pattern: base64}),
   list: ({of}, {inner}) => ({type: 'array', items: inner(of)}),
