@@ -98,6 +98,19 @@ describe('numbers', () => {
       [3, 1024, 2.34],
     )
     assert.throws(() => value('std.math.sqrt(-1)', 'float'), {reason: 'CONVERSION'})
+    assert.deepEqual(
+      value('(std.math.max(1.5dec, 1.50dec), std.math.min(Duration("PT9S"), Duration("PT10S")))', '(dec, Duration)'),
+      ['1.5', 'PT9S'],
+    )
+    assert.deepEqual(messages('fn f() { let a = std.math.max(1dec, 1.5) }\n'), [
+      'std.math.max() needs another dec, found float.',
+    ])
+  })
+
+  it('are parsed from text', () => {
+    const parsed = '(int.parse("7").unwrap_or(0), int.parse("7.5").unwrap_or(-1), dec.parse("1.50").unwrap_or(0dec))'
+    assert.deepEqual(value(parsed, '(int, int, dec)'), [7, -1, '1.50'])
+    assert.deepEqual(value('float.parse("x")', 'Result[float]'), {_tag: 'Error', value: 'x is not a float'})
   })
 })
 

@@ -90,6 +90,11 @@ const cases: readonly (readonly [expression: string, type: string, expected: unk
   ['[Duration("PT10S"), Duration("PT9S")].sum()', 'Duration', 'PT19S'],
   ['[Duration("PT10S"), Duration("PT9S")].avg()', 'Option[Duration]', 'PT9.5S'],
   [`[${day}, Date("2023-01-01")].min()`, 'Option[Date]', '2023-01-01'],
+  [
+    `[${day}, Date("2024-01-02")].group_by(d => d.start_of("month"))`,
+    'Map[str, List[Date]]',
+    {'2024-01-01': ['2024-01-31', '2024-01-02']},
+  ],
   [`f"on {${day}}"`, 'str', 'on 2024-01-31'],
   ['Date("9999-12-31").at(23, 59, 59)', 'DateTime', '9999-12-31T23:59:59.000Z'],
 ]
@@ -286,7 +291,7 @@ describe('columns of dates, times and durations', () => {
     const operators = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'between'] as const
     const tests = Array.from({length: 120}, () => {
       const column = random.pick(Object.keys(pools) as Column[])
-      const some = () => random.pick(pools[column].filter((each) => each !== null))
+      const some = () => random.pick((pools[column] as (string | null)[]).flatMap((each) => each ?? []))
       const [operator, a, b] = [random.pick(operators), some(), some()]
       const literal = (of: string) => `${types[column]}("${of}")`
       const operand = operator === 'in' || operator === 'between' ? `[${literal(a)}, ${literal(b)}]` : literal(a)

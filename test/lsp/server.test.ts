@@ -470,7 +470,7 @@ fn twice(n: int) to int { return n * 2 }
       ['the columns in select', 'db.Book.all().select(title, §', conditions],
       ['the columns in a list in select', 'db.Book.all().select([§', conditions],
       ['the modes of using', 'db.Book.all().using(§', ['fts', 'vector', 'hybrid']],
-      ['the parts of a namespace', 'std.§', ['time', 'math', 'crypto', 'json', 'env', 'log']],
+      ['the parts of a namespace', 'std.§', ['time', 'math', 'crypto', 'random', 'regex', 'json', 'env', 'log']],
       ['the functions of a namespace', 'let t = std.time.§', ['now_ms']],
       ['no names after let', 'let §', []],
       ['nothing in a string', 'let a = "db.§', []],

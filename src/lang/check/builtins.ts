@@ -17,6 +17,7 @@ import {
   map,
   option,
   result,
+  show,
   str,
   type Type,
   unit,
@@ -48,6 +49,13 @@ function numbers(args: readonly Ir[]): Fault | undefined {
   return strange && {needs: 'an int or a float', found: strange.type}
 }
 
+/** Of `min` and `max`: two values of one type that has an order. */
+function comparable([a, b]: readonly Ir[]): Fault | undefined {
+  if (a === undefined || b === undefined) return undefined
+  if (!isOrdered(a.type)) return {needs: 'values that can be ordered', found: a.type}
+  return join(a.type, b.type) === undefined ? {needs: `another ${show(a.type)}`, found: b.type} : undefined
+}
+
 const common = ([a, b]: readonly Ir[]): Type => join(a?.type ?? unknown, b?.type ?? unknown) ?? unknown
 
 /** Functions in namespaces, by their full name. */
@@ -55,8 +63,8 @@ export const namespaced: Readonly<Record<string, Signature>> = {
   'std.time.now_ms': takes([], int),
   ...timeNamespaced,
   'std.math.abs': {...takes([unknown], ([x]) => x?.type ?? unknown), fault: numbers},
-  'std.math.min': {...takes([unknown, unknown], common), fault: numbers},
-  'std.math.max': {...takes([unknown, unknown], common), fault: numbers},
+  'std.math.min': {...takes([unknown, unknown], common), fault: comparable},
+  'std.math.max': {...takes([unknown, unknown], common), fault: comparable},
   'std.math.floor': takes([float], int),
   'std.math.ceil': takes([float], int),
   'std.math.sqrt': takes([float], float),
@@ -74,6 +82,9 @@ export const namespaced: Readonly<Record<string, Signature>> = {
   'std.random.shuffle': takes([list(unknown)], ([items]) => list(items === undefined ? unknown : of(items.type))),
   ...regexNamespaced,
   'std.json.parse': takes([str], result(json)),
+  'int.parse': takes([str], result(int)),
+  'float.parse': takes([str], result(float)),
+  'dec.parse': takes([str], result(dec)),
   'std.json.stringify': takes([unknown], str),
   'std.json.quote': takes([str], str),
   'std.env.get': takes([str], option(str)),
@@ -102,7 +113,7 @@ const isTotal = (type: Type) => isNumber(type) || type.kind === 'dec' || type.ki
 /** The type of the mean of values. */
 export const meanOf = (type: Type): Type => (type.kind === 'dec' || type.kind === 'duration' ? type : float)
 
-const isKey = (type: Type) => ['str', 'int', 'id', 'bool', 'unknown', 'never'].includes(type.kind)
+const isKey = (type: Type) => ['str', 'int', 'id', 'bool', 'date', 'datetime', 'unknown', 'never'].includes(type.kind)
 
 const listMethods: Methods = {
   len: () => takes([], int),
@@ -154,7 +165,7 @@ const listMethods: Methods = {
   to_set: (receiver) => takes([], {kind: 'set', of: of(receiver)}),
   group_by: (receiver) => ({
     ...takes([fn([of(receiver)], unknown)], map(list(of(receiver)))),
-    fault: ([key]) => unlessKey(isKey, 'a key of type str, int or bool', resultOf(key)),
+    fault: ([key]) => unlessKey(isKey, 'a key of type str, int, bool, Date or DateTime', resultOf(key)),
   }),
 }
 

@@ -196,5 +196,15 @@ function checkNamespacedCall(c: Checker, expr: CallExpr, callee: MemberExpr, nam
   c.symbols?.use(member, undefined, () => name)
   const effect = effectOf(name)
   if (effect !== undefined) c.function.effects.push({kind: effect, what: `${name}()`, table: undefined, span: callee})
-  return {kind: 'builtin', name, ...checkArgs(c, expr.args, found, member, name)}
+  const checked = checkArgs(c, expr.args, found, member, name)
+  const extreme = name === 'std.math.min' ? 'min' : name === 'std.math.max' ? 'max' : undefined
+  if (extreme !== undefined && !isNumber(checked.type) && checked.args.length === 2) return extremeOf(extreme, checked)
+  return {kind: 'builtin', name, ...checked}
+}
+
+/** The least or greatest of two values, in the order of their type. */
+function extremeOf(name: 'min' | 'max', {args, type}: {args: readonly Ir[]; type: Type}): Ir {
+  const items: Ir = {kind: 'list', items: args, type: {kind: 'list', of: type}}
+  const found: Ir = {kind: 'method', family: 'list', name, object: items, args: [], type: {kind: 'option', of: type}}
+  return {kind: 'method', family: 'option', name: 'unwrap', object: found, args: [], type}
 }

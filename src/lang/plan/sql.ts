@@ -87,7 +87,9 @@ export function columnValue({name, base, within}: Column): string {
 
 /** The arguments that name a member of JSON. */
 export function pathOf({column, path}: NonNullable<Column['within']>, more: readonly string[] = []): string {
-  const members = [...path, ...more].map((member) => `."${member.replaceAll("'", "''")}"`)
+  const members = [...path, ...more].map((member) =>
+    /^[A-Za-z_]\w*$/.test(member) ? `.${member}` : `."${member.replaceAll("'", "''")}"`,
+  )
   return `${quoted(column)},'$${members.join('')}'`
 }
 

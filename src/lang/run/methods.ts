@@ -70,6 +70,17 @@ function range(from: number, to: number): number[] {
   return Array.from({length: count}, (_, i) => from + i)
 }
 
+const parsed =
+  (convert: (value: Value) => Value): Builtin =>
+  ([text]) => {
+    try {
+      return new Ok(convert(text))
+    } catch (error) {
+      if (error instanceof Failure) return new Err(error.message)
+      throw error
+    }
+  }
+
 function parseJson(text: string): Ok | Err {
   try {
     return new Ok(fromJson(parseJsonText(text)))
@@ -114,6 +125,9 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   'std.time.now_ms': (_, context) => context.once(() => Date.now()),
   'std.crypto.uuid': (_, context) => context.once(() => randomUUID()),
   'std.crypto.hash_secure': ([text]) => createHash('sha256').update(String(text)).digest('hex'),
+  'int.parse': parsed(toInteger),
+  'float.parse': parsed(toFloat),
+  'dec.parse': parsed(toDecimal),
   'std.json.parse': ([text]) => parseJson(String(text)),
   'std.json.stringify': ([value]) => JSON.stringify(toJson(value)),
   'std.json.quote': ([text]) => JSON.stringify(String(text)),

@@ -38,7 +38,7 @@ export function values({declarations, sums, records}: Program): Proposal[] {
     ...Object.entries(builtinFunctions).map(([name, builtin]) =>
       proposed(CompletionItemKind.Function)({name, detail: builtinSignature(builtin)}),
     ),
-    ...inNamespace(''),
+    ...inNamespace('').filter(({name}) => !Object.hasOwn(builtinFunctions, name)),
   ]
 }
 
