@@ -189,7 +189,7 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     items: readonly {table: string; record: unknown; place: string}[],
     lastIds?: readonly {table: string; lastId: number}[],
   ): Promise<number> {
-    const [{BadRecord, connect, Failure, recordInserter}, {raiseAssigned}] = await Promise.all([
+    const [{BadRecord, connect, danglingReference, Failure, recordInserter}, {raiseAssigned}] = await Promise.all([
       import('../lang/index.js'),
       import('../store/index.js'),
     ])
@@ -203,6 +203,8 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
     }
     try {
       return connection.together(() => {
+        // Records may refer to later ones.
+        connection.database.pragma('defer_foreign_keys = ON')
         for (const {table, record, place} of items)
           try {
             insert(table)(record)
@@ -212,6 +214,8 @@ export abstract class DbCommand<T extends typeof Command = typeof Command> exten
           }
         for (const {table, lastId} of lastIds ?? [])
           raiseAssigned(connection.database, this.tableOf(program, table).sqlName, lastId)
+        const dangling = danglingReference(connection)
+        if (dangling !== undefined) throw new SvcError('record_invalid', {path, ...dangling})
         return items.length
       })
     } finally {

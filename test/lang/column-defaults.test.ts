@@ -50,8 +50,8 @@ describe('a column with a default', () => {
     assert.equal(report.left, 0)
     await insert(fresh, path, {title: 'b'})
     assert.deepEqual(await rows(fresh, path), [
-      [1, 'a', '{"_tag":"Open"}', 4, '1.50', null],
-      [2, 'b', '{"_tag":"Open"}', 4, '1.50', 'new'],
+      [1, 'a', 'Open', 4, '1.50', null],
+      [2, 'b', 'Open', 4, '1.50', 'new'],
     ])
     assert.equal((await migrate(fresh, path)).up_to_date, true)
   })

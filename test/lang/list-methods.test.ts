@@ -150,7 +150,7 @@ describe('list methods', () => {
       ['["a"].sum()', 'sum() needs numbers, found List[str].'],
       ['[[1]].sort()', 'sort() needs items that can be ordered, found List[List[int]].'],
       ['[1].sort_by(n => [n])', 'sort_by() needs a key that can be ordered, found List[int].'],
-      ['[1.5].group_by(x => x)', 'group_by() needs a key of type str, int or bool, found float.'],
+      ['[1.5].group_by(x => x)', 'group_by() needs a key of type str, int, bool, Date or DateTime, found float.'],
       ['[1].any(n => n)', 'Expected bool, found int.'],
       ['[1].reduce((all, n) => str(n), 0)', 'Expected int, found str.'],
       ['[1] + ["a"]', "Operator '+' does not apply to List[int] and List[str]."],

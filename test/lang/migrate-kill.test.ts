@@ -24,8 +24,9 @@ ${endpoints}
     return db.Note.insert({ text: text, day: "3", owner: "Ann", place: [0.5, 0.5] })
 }`
 /** One step of every kind: tables created, rebuilt and dropped, columns, indexes. */
-const after = `@table type Note { text: str, day: int, level: int, mark: Option[str], place: List[float] }
-@table type Person { name: str }
+const after = `@table type Note { text: str, day: int, level: int check(level < 9), mark: Option[str], place: List[float] }
+@table type Person { name: str, boss: Option[Id[Person]] on delete set_null }
+@index Note.few on (level) where (level > 1)
 @index Note.by_day on (day)
 @index Person.by_name on (name) unique
 @search_index Note.by_text on (text, mark)

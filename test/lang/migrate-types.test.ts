@@ -122,8 +122,8 @@ describe('a type change within one storage class', () => {
     ],
     [
       'a variant without values is removed',
+      one('type State = | Open | Held | Shut(why: str)', 'v: State'),
       one(state, 'v: State'),
-      one('type State = | Open', 'v: State'),
       [`'{"_tag":"Open"}'`],
     ],
     ['a list becomes a set', task('v: List[int]'), task('v: Set[int]'), ["'[1,2]'"]],

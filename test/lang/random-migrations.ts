@@ -70,10 +70,23 @@ function changedFields(random: Random, of: Fields): Fields {
 }
 
 /** The source of a program with one table of these columns. */
-function sourceOf(columns: Fields, index: string): string {
+function sourceOf(columns: Fields, index: string, parts: ReadonlyMap<string, string> = new Map()): string {
   const writer = new TypeWriter()
-  const table = `@table type Task { ${writer.fields(columns)} }`
+  const fields = columns.map((each) => `${writer.fields([each])}${parts.get(each.name) ?? ''}`)
+  const table = `@table type Task { ${fields.join(', ')} }`
   return `${writer.declarations.join('\n')}\n${table}\n${index}\n`
+}
+
+/** Conditions that some values of a column do not meet. */
+function conditions(random: Random, columns: Fields): ReadonlyMap<string, string> {
+  const conditionOf = ({name, shape: {kind}}: Fields[number]) =>
+    kind === 'int' ? `${name} > -5 or ${name} is 7` : kind === 'str' ? `${name}.len() < 4` : undefined
+  return new Map(
+    columns.flatMap((each) => {
+      const condition = random.chance(0.3) ? conditionOf(each) : undefined
+      return condition === undefined ? [] : [[each.name, ` check(${condition})`] as const]
+    }),
+  )
 }
 
 /** Every row as the program reads it, in id order. @throws Failure if a value is not of its type */
@@ -118,7 +131,10 @@ async function migratePair(seed: number, path: string): Promise<End> {
     columns.map((each) => (random.chance(0.5) ? {...each, shape: changed(random, each.shape)} : each)),
   )
   const isIndexed = next.some(({name, shape: each}) => name === columns[0]?.name && indexable(each))
-  const [old, fresh] = [program(sourceOf(columns, '')), program(sourceOf(next, isIndexed ? index : ''))]
+  const condition = next.some(({name, shape: {kind}}) => name === columns[0]?.name && kind === 'int')
+  const partial = condition && random.chance(0.5) ? ` where (${columns[0]?.name} > 0)` : ''
+  const source = sourceOf(next, isIndexed && index !== '' ? `${index}${partial}` : '', conditions(random, next))
+  const [old, fresh] = [program(sourceOf(columns, '')), program(source)]
 
   await migrate(old, path)
   const connection = await connect(old, path)

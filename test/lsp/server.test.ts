@@ -620,6 +620,23 @@ fn twice(n: int) to int { return n * 2 }
         assert.deepEqual(await names(`${tables}\nfn f(a: int, §`), [])
       })
 
+      it('gets what can follow the type of a column', async () => {
+        const parts = ['unique', 'check', 'on', '@created_at', '@updated_at']
+        const places = [
+          ['@table type T { a: int §', parts],
+          ['@table type T { a: int\n    b: Id[T] unique §', parts],
+          ['@table type T { a: int @§', parts],
+          ['@table type T { a: Id[T] on §', ['delete']],
+          ['@table type T { a: Id[T] on delete §', ['restrict', 'cascade', 'set_null']],
+          ['@table type T {\n    a: int\n    §', []],
+          ['@table type T { a: int, b§', []],
+          ['type T { a: int §', []],
+          ['@table type T { a: int }\n@index T.i on (a) §', ['unique', 'where']],
+          ['@table type T { a: int }\n@index T.i on (a) unique §', ['where']],
+        ] as const
+        for (const [place, expected] of places) assert.deepEqual(await names(`${tables}\n${place}`), expected, place)
+      })
+
       it('gets no unknown types', async () => {
         const source = (name: string) => `fn f(a: ${name}) {}`
         assert.deepEqual(await refused(await names(`${tables}\nfn f(a: §`), source, ['typecheck.unknown_type']), [])

@@ -3,6 +3,7 @@ import type {Block, Expr, Name} from '../syntax/index.js'
 import {checkCall} from './calls.js'
 import {checkChain} from './chain.js'
 import {type Checker, type Frame, handled, nothing, plain} from './checker.js'
+import {readCondition} from './conditions.js'
 import {requireConstant} from './constants.js'
 import {checkFor, checkIf, checkLambda, checkMatch, checkTry} from './control.js'
 import type {Declarations} from './declarations.js'
@@ -80,17 +81,20 @@ export function checkConstants(context: BodyContext): void {
   }
 }
 
+/** The time of a row, for a column of a type. */
+const nowAs = (type: Type): Ir =>
+  type.kind === 'datetime'
+    ? {kind: 'builtin', name: 'DateTime.now', args: [], type}
+    : {kind: 'builtin', name: 'std.time.now_ms', args: [], type: int}
+
 /** Checks the defaults of columns: constants, and `now()`. */
 export function checkDefaults(context: BodyContext): void {
   const {declarations, diagnostics} = context
   for (const {column, expr} of declarations.defaults) {
     const c = new BodyChecker(nowhere({text: column.name, ...column.span}), context)
     const isNow = expr.kind === 'call' && expr.callee.kind === 'name' && expr.callee.name.text === 'now'
-    if (isNow && expr.args.length === 0 && !declarations.functions.has('now')) {
-      const now: Ir =
-        column.base.kind === 'datetime'
-          ? {kind: 'builtin', name: 'DateTime.now', args: [], type: column.base}
-          : {kind: 'builtin', name: 'std.time.now_ms', args: [], type: int}
+    if (column.stamp !== undefined || (isNow && expr.args.length === 0 && !declarations.functions.has('now'))) {
+      const now = nowAs(column.base)
       column.fallback = now
       if (!fits(now.type, column.type, 'slot')) c.mismatch(expr, now.type, column.type)
       continue
@@ -100,6 +104,17 @@ export function checkDefaults(context: BodyContext): void {
     column.fallback = value
   }
   declarations.defaults.length = 0
+}
+
+/** Checks the conditions of columns and indexes. */
+export function checkConditions(context: BodyContext): void {
+  const {conditions} = context.declarations
+  for (const {table, target, expr} of conditions) {
+    const c = new BodyChecker(nowhere({text: table.name, ...table.span}), context)
+    const condition = readCondition(c, table, expr)
+    if (condition !== undefined) Object.assign(target, 'columns' in target ? {where: condition} : {check: condition})
+  }
+  conditions.length = 0
 }
 
 /** The function around a constant, which has no effects. */

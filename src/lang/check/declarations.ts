@@ -2,7 +2,7 @@ import type {Diagnostic, Diagnostics} from '../diagnostics/index.js'
 import type {ConstDecl, Expr, TypeNode} from '../syntax/index.js'
 import type {FunctionType, Ir, Route} from './ir.js'
 import type {Symbols} from './symbols.js'
-import type {Column, Index, RecordType, SumType, Table, Type, VariantType} from './types.js'
+import type {Column, Condition, Index, RecordType, SumType, Table, Type, VariantType} from './types.js'
 
 /** A constant. Its value replaces each use. */
 export interface Constant {
@@ -27,6 +27,8 @@ export interface Declarations {
   readonly constants: Map<string, Constant>
   /** The defaults of columns, until they are checked. */
   readonly defaults: {column: Column; expr: Expr}[]
+  /** The conditions of columns and indexes, until they are checked. */
+  readonly conditions: {table: Table; target: {check?: Condition} | {where?: Condition}; expr: Expr}[]
   /** In source order, like the following lists. */
   readonly indexes: Index[]
   readonly routes: Route[]

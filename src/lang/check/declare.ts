@@ -1,5 +1,5 @@
 import type {Diagnostics} from '../diagnostics/index.js'
-import type {ConstDecl, Decl, Field, IndexDecl, Module, Name, SumDecl, TableDecl} from '../syntax/index.js'
+import type {ConstDecl, Decl, Expr, Field, IndexDecl, Module, Name, SumDecl, TableDecl} from '../syntax/index.js'
 import {warnSkipped} from './constants.js'
 import type {Declarations, Declaring} from './declarations.js'
 import {declareIndex} from './indexes.js'
@@ -9,12 +9,15 @@ import type {Symbols} from './symbols.js'
 import {isBuiltinType, isDoubleOption, readTypeNode, showNode} from './type-nodes.js'
 import {
   type Column,
+  type DeleteAction,
+  deleteActions,
   type FieldType,
   int,
   isStorable,
   show,
   storageOf,
   type Table,
+  type Type,
   unknown,
   type VariantType,
 } from './types.js'
@@ -34,6 +37,7 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
     functions: new Map(),
     constants: new Map(),
     defaults: [],
+    conditions: [],
     indexes: [],
     routes: [],
     tests: [],
@@ -93,7 +97,7 @@ function declareTable(d: Declaring, {name, doc}: TableDecl, bySqlName: Map<strin
   const sqlName = snakeCase(text)
   const span = {start: name.start, end: name.end}
   const id = {name: '_id', type: int, base: int, nullable: false, storage: 'integer' as const, span}
-  const table: Table = {name: text, sqlName, columns: [], indexes: [], id, doc, span}
+  const table: Table = {name: text, sqlName, columns: [], indexes: [], referrers: [], id, doc, span}
   id.type = {kind: 'id', table}
   id.base = id.type
   if (!/^[A-Z]/.test(text))
@@ -212,11 +216,44 @@ function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
       })
     const nullable = type.kind === 'option'
     const base = nullable ? type.of : type
-    const column = {name: text, type, base, nullable, storage: storageOf(base), span: name}
-    table.columns.push(field.fallback === undefined ? column : {...column, hasDefault: true})
-    if (field.fallback !== undefined)
-      d.declared.defaults.push({column: table.columns.at(-1) as Column, expr: field.fallback})
+    const column: Column = {
+      ...{name: text, type, base, nullable, storage: storageOf(base), span: name},
+      ...(field.fallback === undefined && field.stamp === undefined ? {} : {hasDefault: true}),
+      ...(field.stamp === undefined ? {} : {stamp: field.stamp.text.slice(1) as 'created_at' | 'updated_at'}),
+      ...(field.onDelete === undefined ? {} : deleteAction(d, field.onDelete, type)),
+    }
+    table.columns.push(column)
+    if (column.onDelete !== undefined && base.kind === 'id') base.table.referrers?.push({table, column})
+    if (field.stamp !== undefined) declareStamp(d, column, field.stamp, field.fallback)
+    else if (field.fallback !== undefined) d.declared.defaults.push({column, expr: field.fallback})
+    if (field.check !== undefined) d.declared.conditions.push({table, target: column, expr: field.check})
   }
+}
+
+/** The store sets the column to the time, which is like a default that no record replaces. */
+function declareStamp({diagnostics, declared}: Declaring, column: Column, stamp: Name, fallback: Expr | undefined) {
+  const {start, end} = stamp
+  if (fallback !== undefined)
+    diagnostics.report('typecheck.stamp', fallback, `A column with ${stamp.text} has no default: the store sets it.`)
+  declared.defaults.push({column, expr: {kind: 'missing', depth: 0, start, end}})
+}
+
+/** What `on delete` says about a column of a type. */
+function deleteAction({diagnostics}: Declaring, written: Name, type: Type): Pick<Column, 'onDelete'> {
+  const {text} = written
+  const base = type.kind === 'option' ? type.of : type
+  if (base.kind === 'unknown') return {}
+  const fault =
+    base.kind !== 'id'
+      ? `on delete needs a column of type Id[T]; this one is ${show(type)}.`
+      : !Object.hasOwn(deleteActions, text)
+        ? `on delete is restrict, cascade or set_null; found '${text}'.`
+        : text === 'set_null' && type.kind !== 'option'
+          ? `on delete set_null needs a column of type Option[${show(base)}].`
+          : undefined
+  if (fault === undefined) return {onDelete: text as DeleteAction}
+  diagnostics.report('typecheck.on_delete', written, fault)
+  return {}
 }
 
 /** The indexes of columns that are declared `unique`; each has the name of its column. */
@@ -224,7 +261,7 @@ const uniqueColumns = ({name: table, fields}: TableDecl): IndexDecl[] =>
   fields
     .filter(({unique}) => unique === true)
     .map(({name, start, end}) => ({
-      ...({kind: 'index', style: 'btree', unique: true, dimensions: undefined} as const),
+      ...({kind: 'index', style: 'btree', unique: true, where: undefined, dimensions: undefined} as const),
       ...{table, name, columns: [name], start, end},
     }))
 

@@ -1,7 +1,7 @@
 import type {IndexDecl, Name} from '../syntax/index.js'
 import type {Declaring} from './declarations.js'
 import {repeatedNames} from './names.js'
-import {type Column, isEnum, show, type Table, type Type} from './types.js'
+import {type Column, type Index, show, type Table, type Type} from './types.js'
 import {reportUnknownName} from './unknown-name.js'
 
 /** The limit of sqlite-vec. */
@@ -37,7 +37,8 @@ export function declareIndex(d: Declaring, decl: IndexDecl, sqlNames: Set<string
     diagnostics.report('typecheck.duplicate_name', decl.table, message)
     return
   }
-  const index = {name: name.text, sqlName, table, style, columns, unique, dimensions}
+  const index: Index = {name: name.text, sqlName, table, style, columns, unique, dimensions}
+  if (decl.where !== undefined) declared.conditions.push({table, target: index, expr: decl.where})
   table.indexes.push(index)
   declared.indexes.push(index)
 }
@@ -125,7 +126,7 @@ function indexColumn(
   symbols?.use(name, column.span, () => `${table.name}.${column.name}: ${show(column.type)}`)
   // The unknown type is already reported.
   if (column.base.kind === 'unknown') return column
-  if (style === 'btree' && column.storage === 'json' && !isEnum(column.base))
+  if (style === 'btree' && column.storage === 'json')
     diagnostics.report(
       'lint.index_column_type',
       name,

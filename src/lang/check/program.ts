@@ -9,7 +9,7 @@ import {
   parse,
   parseHeads,
 } from '../syntax/index.js'
-import {checkBody, checkConstants, checkDefaults} from './body.js'
+import {checkBody, checkConditions, checkConstants, checkDefaults} from './body.js'
 import {reportConstants} from './constants.js'
 import type {Declarations} from './declarations.js'
 import {declare} from './declare.js'
@@ -68,6 +68,7 @@ function checkModule(module: Module, {source, diagnostics, symbols}: Checking): 
   const context = {declarations, diagnostics, symbols, source}
   checkConstants(context)
   checkDefaults(context)
+  checkConditions(context)
   const functions = declarations.bodies
   const impure: FunctionType[] = []
   for (const made of functions) {

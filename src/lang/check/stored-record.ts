@@ -1,6 +1,7 @@
 import type {Span} from '../diagnostics/index.js'
 import type {Entry, Expr} from '../syntax/index.js'
 import type {ChainContext} from './chain-context.js'
+import type {Checker} from './checker.js'
 import {columnOf} from './column.js'
 import type {Chain, ColumnChange, Ir} from './ir.js'
 import {repeatedNames} from './names.js'
@@ -23,8 +24,13 @@ export function insertedRecord(context: ChainContext, expr: Expr): Chain['record
   }
   const ir = c.value(expr)
   const fields = storedFields(ir.type)
-  if (fields !== undefined) checkFields(context, expr, fields)
-  else if (!isUnknown(ir.type))
+  if (fields !== undefined) {
+    checkFields(context, expr, fields)
+    // A row of a table has all columns; the store sets its own again.
+    const stamped =
+      ir.type.kind === 'row' ? undefined : table.columns.find(({name, stamp}) => stamp && fields.has(name))
+    if (stamped !== undefined) reportStamp(c, expr, stamped, 'inserted')
+  } else if (!isUnknown(ir.type))
     c.report('typecheck.arg_mismatch', expr, `insert() needs a record of '${table.name}', found ${show(ir.type)}.`, {
       hints: ir.type.kind === 'list' ? [`Write for row in rows { db.${table.name}.insert(row) }.`] : [],
     })
@@ -54,6 +60,10 @@ function checkFields(context: ChainContext, expr: Expr, fields: ReadonlyMap<stri
   const missing = table.columns.filter((column) => isRequired(column) && !fields.has(column.name))
   reportMissing(context, expr, missing)
 }
+
+/** Reports a value for a column that the store sets. */
+const reportStamp = (c: Checker, span: Span, {name, stamp}: Column, done: 'inserted' | 'changed') =>
+  c.report('typecheck.stamp', span, `'${name}' is set by the store (@${stamp}) and cannot be ${done}.`)
 
 function reportMissing({c, table}: ChainContext, span: Span, columns: readonly Column[]): void {
   if (columns.length === 0) return
@@ -116,6 +126,7 @@ function knownColumns(
       continue
     }
     const column = columnOf(c, table, key, key.text)
+    if (column?.stamp !== undefined) reportStamp(c, key, column, done)
     if (repeated.has(entry)) c.report('typecheck.duplicate_field', key, `Duplicate column '${key.text}'.`)
     if (column === undefined) c.value(value)
     else columns.push([column, value])

@@ -35,6 +35,16 @@ export interface ColumnDefault {
   readonly kind: string
 }
 
+/** A condition on one row, and its source text. */
+export interface Condition {
+  readonly ir: ColumnDefault
+  readonly text: string
+}
+
+/** What happens to a row if the one that it refers to is deleted. */
+export const deleteActions = {restrict: 'RESTRICT', cascade: 'CASCADE', set_null: 'SET NULL'} as const
+export type DeleteAction = keyof typeof deleteActions
+
 export interface Column {
   readonly name: string
   /** `Option[T]` if nullable. */
@@ -49,6 +59,12 @@ export interface Column {
   readonly hasDefault?: boolean
   /** The default: a constant, or the current time; see `defaultOf`. */
   fallback?: ColumnDefault
+  /** A condition that each row meets. */
+  check?: Condition
+  /** Of an id: what the database does if the row is deleted; without it, references are not enforced. */
+  readonly onDelete?: DeleteAction
+  /** The store sets it to the time at which the row was inserted or last changed. */
+  readonly stamp?: 'created_at' | 'updated_at'
   readonly span: Span
 }
 
@@ -59,6 +75,8 @@ export interface Index {
   readonly style: 'btree' | 'search' | 'vector'
   readonly columns: readonly Column[]
   readonly unique: boolean
+  /** Only rows that meet it are in the index. */
+  where?: Condition
   readonly dimensions: number
 }
 
@@ -68,6 +86,8 @@ export interface Table {
   /** Without `_id`, in declaration order. */
   readonly columns: Column[]
   readonly indexes: Index[]
+  /** The columns with `on delete` that refer to this table. */
+  readonly referrers?: {table: Table; column: Column}[]
   /** The column `_id`. */
   readonly id: Column
   readonly doc: string | undefined
@@ -323,4 +343,5 @@ const storages: Partial<Record<Type['kind'], Storage>> = {
   duration: 'millis',
 }
 
-export const storageOf = ({kind}: Type): Storage => storages[kind] ?? 'json'
+/** A variant without fields is stored as its name. */
+export const storageOf = (type: Type): Storage => storages[type.kind] ?? (isEnum(type) ? 'text' : 'json')

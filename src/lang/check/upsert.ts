@@ -39,6 +39,6 @@ function keyOf({c, table, head}: ChainContext, expr: Expr | undefined): Index | 
   return found
 }
 
-/** The indexes that can decide whether a row exists. */
+/** The indexes that can decide whether a row exists: those of all rows. */
 export const uniqueIndexes = ({indexes}: Table): Index[] =>
-  indexes.filter(({style, unique}) => style === 'btree' && unique)
+  indexes.filter(({style, unique, where}) => style === 'btree' && unique && where === undefined)

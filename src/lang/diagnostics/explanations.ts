@@ -334,6 +334,25 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
     example: '@table type Tag { count: Result[int] }\n',
     fixed: '@table type Tag { count: Option[int] }\n',
   },
+  'typecheck.on_delete': {
+    cause: 'on delete says what happens to a row if the one that its Id[T] column refers to is deleted.',
+    fix: 'Use restrict, cascade, or set_null for an Option[Id[T]] column.',
+    example: '@table type User { name: str }\n@table type Book { author: Id[User] on delete set_null }\n',
+    fixed: '@table type User { name: str }\n@table type Book { author: Option[Id[User]] on delete set_null }\n',
+  },
+  'typecheck.condition': {
+    cause: 'The database evaluates this condition for every row that is written, so it cannot call functions.',
+    fix: 'Compare columns of the row with literals, constants and other columns.',
+    example: '@table type Item { name: str check(name is name.trim()) }\n',
+    fixed: '@table type Item { name: str check(not name.starts_with(" ")) }\n',
+  },
+  'typecheck.stamp': {
+    cause: 'The store sets columns with @created_at and @updated_at whenever it writes a row.',
+    fix: 'Leave the column out, or give it the default now() instead.',
+    example:
+      '@table type Note { text: str, at: int @created_at }\n@test fn old() { db.Note.insert({ text: "a", at: 0 }) }\n',
+    fixed: '@table type Note { text: str, at: int = now() }\n@test fn old() { db.Note.insert({ text: "a", at: 0 }) }\n',
+  },
   'typecheck.type_arity': {
     cause: 'A generic type has too few or too many type arguments.',
     fix: 'Pass the number of type arguments shown in the message, for example List[str].',

@@ -1,5 +1,5 @@
-import type {Column, Index, Program, Table} from '../check/index.js'
-import {keyOf, quoted} from '../plan/index.js'
+import {type Column, deleteActions, type Index, isEnum, type Program, type Table} from '../check/index.js'
+import {conditionSql, keyOf, quoted} from '../plan/index.js'
 
 const sqlTypes: Readonly<Record<Column['storage'], string>> = {
   integer: 'INTEGER',
@@ -12,11 +12,42 @@ const sqlTypes: Readonly<Record<Column['storage'], string>> = {
 
 export const sqlType = ({storage}: Column): string => sqlTypes[storage]
 
-export const columnDefinition = (column: Column): string =>
-  `${quoted(column.name)} ${sqlType(column)}${column.nullable ? '' : ' NOT NULL'}`
+/** The names of the constraints that a program declares; a user's constraints have other names. */
+export const constraintPrefix = 'svc_'
 
-export function createTable({sqlName, columns}: Table, ifNotExists = true): string {
-  const definitions = ['"_id" INTEGER PRIMARY KEY AUTOINCREMENT', ...columns.map(columnDefinition)]
+const nameLiteral = (variant: {name: string}) => `'${variant.name}'`
+
+/** What the database checks for a column: `CHECK (...)`, `REFERENCES ...`. */
+export function constraintsOf({base, name, check, onDelete}: Column, table: Table): string[] {
+  const constraint = (what: string, sql: string) => `CONSTRAINT ${quoted(`${constraintPrefix}${what}_${name}`)} ${sql}`
+  return [
+    ...(base.kind === 'sum' && isEnum(base)
+      ? [constraint('enum', `CHECK (${quoted(name)} IN (${base.sum.variants.map(nameLiteral).join(', ')}))`)]
+      : []),
+    ...(check === undefined ? [] : [constraint('check', `CHECK (${conditionSql(check, table)})`)]),
+    ...(onDelete === undefined || base.kind !== 'id'
+      ? []
+      : [
+          constraint(
+            'reference',
+            `REFERENCES ${quoted(base.table.sqlName)} ("_id") ON DELETE ${deleteActions[onDelete]}`,
+          ),
+        ]),
+  ]
+}
+
+export const columnDefinition = (column: Column, table: Table): string =>
+  [
+    `${quoted(column.name)} ${sqlType(column)}${column.nullable ? '' : ' NOT NULL'}`,
+    ...constraintsOf(column, table),
+  ].join(' ')
+
+export function createTable(table: Table, ifNotExists = true): string {
+  const {sqlName, columns} = table
+  const definitions = [
+    '"_id" INTEGER PRIMARY KEY AUTOINCREMENT',
+    ...columns.map((column) => columnDefinition(column, table)),
+  ]
   return `CREATE TABLE ${ifNotExists ? 'IF NOT EXISTS ' : ''}${quoted(sqlName)} (\n  ${definitions.join(',\n  ')}\n);`
 }
 
@@ -24,11 +55,13 @@ const list = (columns: readonly Column[], prefix = '') => columns.map(({name}) =
 
 /** The statements that create an index: one for a B-tree; a virtual table with three triggers for the others. */
 export function createIndex(index: Index): string[] {
-  const {sqlName, table, columns, style, unique} = index
-  if (style === 'btree')
+  const {sqlName, table, columns, style, unique, where} = index
+  if (style === 'btree') {
+    const rows = where === undefined ? '' : ` WHERE (${conditionSql(where, table)})`
     return [
-      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${quoted(sqlName)} ON ${quoted(table.sqlName)} (${columns.map(keyOf).join(', ')});`,
+      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${quoted(sqlName)} ON ${quoted(table.sqlName)} (${columns.map(keyOf).join(', ')})${rows};`,
     ]
+  }
   return style === 'search' ? createSearchIndex(index) : createVectorIndex(index)
 }
 

@@ -1,7 +1,7 @@
 import type {Database} from 'better-sqlite3'
-import {type Column, isTime, storageOf, type Table, type Type, writeDuration} from '../check/index.js'
+import {type Column, isEnum, isTime, storageOf, type Table, type Type, writeDuration} from '../check/index.js'
 import {sqlType} from '../emit/index.js'
-import {quoted} from '../plan/index.js'
+import {quoted, storedEncoding} from '../plan/index.js'
 import {type Bound, binder, decoder, isObject, TypeMismatch, toJson, type Value} from '../run/index.js'
 import {declaredType} from './declared.js'
 import {type LiveColumn, quotedAny} from './live-schema.js'
@@ -15,20 +15,31 @@ export const misfit = Symbol('misfit')
  */
 export type Conversion = (stored: unknown, cast: unknown) => Bound | typeof misfit
 
+/** How the values of a type are stored in a live column. Earlier versions stored variants without fields as JSON. */
+export const storedAs = (type: Type, {constraints}: LiveColumn): Column['storage'] =>
+  isEnum(type) && !constraints.some((each) => /^CHECK \("\w+" IN \(/.test(each)) ? 'json' : storageOf(type)
+
+/** Whether a live column contains JSON. */
+const holdsJson = ({base}: Column, found: LiveColumn): boolean =>
+  storedAs(declaredType(found) ?? base, found) === 'json'
+
+/** Whether the values of a live column are JSON, or no longer JSON, for the program. */
+export const isRecoded = (column: Column, found: LiveColumn): boolean =>
+  holdsJson(column, found) !== (column.storage === 'json')
+
 /** Whether the stored bytes of a valid value stay unchanged. */
 export const keepsStored = (column: Column, found: LiveColumn): boolean => {
   const from = declaredType(found)
   if (isTime(column.base) || from?.kind === 'duration') return from?.kind === column.base.kind
-  const wasJson = from === undefined ? column.storage === 'json' : storageOf(from) === 'json'
-  return found.type === sqlType(column) && wasJson === (column.storage === 'json')
+  return found.type === sqlType(column) && !isRecoded(column, found)
 }
 
-/** @param from the declared type of the old column, if known */
-export function conversion(column: Column, from: Type | undefined): Conversion {
+export function conversion(column: Column, found: LiveColumn): Conversion {
+  const from = declaredType(found)
   const decode = decoder(column.base)
-  const bind = binder(column.storage)
+  const bind = binder(storedEncoding(column))
   const isJson = column.storage === 'json'
-  const wasJson = from === undefined ? isJson : storageOf(from) === 'json'
+  const wasJson = holdsJson(column, found)
   /** Converts a JSON value to a value of the column. */
   const fromJson = (json: unknown) => bind(decode(json))
   if (wasJson && isJson)
@@ -61,18 +72,22 @@ const attempt =
     }
   }
 
-/** Decodes bool and bytes, whose stored form differs from their JSON form. */
+/** Decodes bool, bytes and variants without fields, whose stored form differs from their JSON form. */
 const scalarDecoder =
   ({kind}: Type, decode: (json: unknown) => Value) =>
   (stored: unknown): Value => {
+    if (kind === 'sum') return decode({_tag: stored})
     if (kind === 'bool') return decode(stored === 0 || stored === 1 ? stored === 1 : stored)
     return stored instanceof Uint8Array && kind === 'bytes' ? stored : decode(stored)
   }
 
 const scalarOf =
   ({kind}: Type) =>
-  (stored: unknown): Value =>
-    kind === 'bool' ? stored !== 0 : kind === 'duration' ? writeDuration(Number(stored)) : stored
+  (stored: unknown): Value => {
+    if (kind === 'sum') return {_tag: stored}
+    if (kind === 'duration') return writeDuration(Number(stored))
+    return kind === 'bool' ? stored !== 0 : stored
+  }
 
 /** Whether a cast to another storage class was lossless. */
 function isSameScalar({storage}: Column, old: unknown, fresh: unknown): boolean {
@@ -101,7 +116,7 @@ export interface Misfits {
 
 /** Checks every value of a column. */
 export function misfitsOf(database: Database, table: Table, column: Column, found: LiveColumn): Misfits {
-  const convert = conversion(column, declaredType(found))
+  const convert = conversion(column, found)
   const old = quotedAny(found.name)
   const values = database.prepare<[], {id: number; old: unknown; fresh: unknown}>(
     `SELECT "_id" AS id, ${old} AS old, CAST(${old} AS ${sqlType(column)}) AS fresh FROM ${quoted(table.sqlName)} WHERE ${old} IS NOT NULL`,

@@ -1,3 +1,5 @@
+import {constraintPrefix} from '../emit/index.js'
+
 /**
  * A parsed CREATE TABLE statement. A rebuilt table keeps all of its parts, including those that the language does
  * not support: references, checks, collations, computed columns and column order.
@@ -142,4 +144,38 @@ function defaultEnd(tokens: readonly Token[], at: number): number {
   if (text === '+' || text === '-') return at + 1
   if (text !== '(') return at
   return tokens.findIndex((token, i) => i > at && token.text === ')' && token.depth === tokens[at]?.depth)
+}
+
+const ownName = /^CONSTRAINT "svc_\w+" /
+
+/** A constraint of a program without its name, which a renamed column keeps. */
+export const withoutName = (constraint: string): string => constraint.replace(ownName, '')
+
+/** The constraints that a program declared for a column, without their names. */
+export const ownConstraints = (text: TableText, column: string): string[] =>
+  text.items
+    .filter(isColumn(column))
+    .flatMap((item) => spansOf(item.text).map(({start, end}) => withoutName(item.text.slice(start, end))))
+
+/** Replaces the constraints that a program declared for a column. */
+export function constrained({items, tail}: TableText, column: string, constraints: readonly string[]): TableText {
+  const replaced = (text: string) => {
+    const rest = spansOf(text).reduceRight((left, {start, end}) => left.slice(0, start) + left.slice(end), text)
+    return [rest.replace(/\s+/g, ' ').trim(), ...constraints].join(' ')
+  }
+  return {items: items.map((item) => (isColumn(column)(item) ? {column, text: replaced(item.text)} : item)), tail}
+}
+
+/** Where the constraints of a program are in the text of a column. Each ends where the next constraint begins. */
+function spansOf(text: string): {start: number; end: number}[] {
+  const tokens = tokensOf(text)
+  return tokens.flatMap(({text: word, start}, i) => {
+    const name = tokens[i + 1]?.text ?? ''
+    if (word.toUpperCase() !== 'CONSTRAINT' || !name.startsWith(`"${constraintPrefix}`)) return []
+    const isCheck = tokens[i + 2]?.text.toUpperCase() === 'CHECK'
+    // CHECK ( ... ), or REFERENCES table ( "_id" ) ON DELETE RESTRICT, CASCADE or SET NULL.
+    const close = tokens.findIndex((token, at) => at > i + 2 && token.text === ')' && token.depth === 0)
+    const last = isCheck ? close : close + (tokens[close + 3]?.text.toUpperCase() === 'SET' ? 4 : 3)
+    return [{start, end: tokens[last]?.end ?? text.length}]
+  })
 }

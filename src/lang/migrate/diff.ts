@@ -1,10 +1,11 @@
 import type {Database} from 'better-sqlite3'
 import type {MigrationStep} from '../../contracts/index.js'
 import {counted} from '../../errors/index.js'
-import {type Column, conversions, type Index, isTime, type Program, show, type Table} from '../check/index.js'
+import {type Column, conversions, type Index, isEnum, isTime, type Program, show, type Table} from '../check/index.js'
 import {columnDefinition, createIndex, createTable, sqlType} from '../emit/index.js'
-import {keyOf, quoted} from '../plan/index.js'
-import {misfitsOf, nameRows} from './convert.js'
+import {indexedColumns, keyOf, quoted} from '../plan/index.js'
+import {constraintSteps} from './constraints.js'
+import {isRecoded, misfitsOf, nameRows} from './convert.js'
 import {declaredOf, declaredType, holdsAll, showContents} from './declared.js'
 import {rowsInTheWay} from './in-the-way.js'
 import {constantDefault, literalOf, zeroOf} from './literal.js'
@@ -31,12 +32,17 @@ export function diff(program: Program, live: LiveSchema, database?: Database): S
   })
   const known = found.filter(([, {hasId}]) => hasId)
   const changed = known.flatMap(([table, each]) => changedColumns(table, each, database))
+  const isChanged = (table: Table) => (name: string) =>
+    changed.some((step) => step.table === table.sqlName && step.column === name)
   return [
     ...program.tables.filter(({sqlName}) => !live.tables.has(sqlName)).map(tableStep),
     ...found.filter(([, {hasId}]) => !hasId).map(([table]) => foreignTable(table)),
     ...known.flatMap(([table, each]) => respelledColumns(table, each)),
     ...known.flatMap(([table, each]) => addedColumns(table, each)),
     ...changed,
+    ...known.flatMap(([table, each]) =>
+      isRemade(table, each) ? [] : constraintSteps(table, each, live, isChanged(table), database),
+    ),
     ...indexSteps(program, live, changed, database),
     ...known.flatMap(([table, each]) => droppedColumns(table, each)),
     ...droppedTables(program, live),
@@ -101,13 +107,13 @@ function addedColumns(table: Table, live: LiveTable): Step[] {
 const exampleOf = (column: Column) => JSON.stringify(zeroOf(column) ?? conversions[show(column.base)]?.example ?? {})
 
 export const addColumn = (table: Table, column: Column, literal?: string): string =>
-  `ALTER TABLE ${quoted(table.sqlName)} ADD COLUMN ${columnDefinition(column)}${literal === undefined ? '' : ` DEFAULT ${literal}`};`
+  `ALTER TABLE ${quoted(table.sqlName)} ADD COLUMN ${columnDefinition(column, table)}${literal === undefined ? '' : ` DEFAULT ${literal}`};`
 
 const describeType = (type: string, required: boolean) => `${type}${required ? ' NOT NULL' : ''}`
 
 /** Whether the type of a column has changed in SQLite or in the language, so that stored values may change meaning. */
 export function isChanged(column: Column, found: LiveColumn): boolean {
-  if (found.type !== sqlType(column)) return true
+  if (found.type !== sqlType(column) || isRecoded(column, found)) return true
   // An unchanged recorded type needs no parsing.
   if (found.declared === declaredOf(column)) return false
   const before = declaredType(found)
@@ -120,6 +126,8 @@ function changedColumns(table: Table, live: LiveTable, database: Database | unde
     const found = liveColumn(live, column.name)
     if (found === undefined) return []
     const retyped = found.type !== sqlType(column)
+    if (!retyped && found.required === !column.nullable && isRestored(table, column, found, database))
+      return [{action: 'rebuild_table', class: 'auto', blocking: false, table: table.sqlName, column: column.name}]
     const reread = retyped ? undefined : rereadColumn(table, column, found, database)
     if (!retyped && reread === undefined && found.required === !column.nullable) return []
     return [
@@ -137,6 +145,15 @@ function changedColumns(table: Table, live: LiveTable, database: Database | unde
       },
     ]
   })
+}
+
+/** Whether only the form of the values changes, as after an update of this program. */
+function isRestored(table: Table, column: Column, found: LiveColumn, database: Database | undefined): boolean {
+  if (database === undefined || !isEnum(column.base) || !isRecoded(column, found)) return false
+  const before = declaredType(found)
+  return (
+    (before === undefined || holdsAll(before, column.base)) && misfitsOf(database, table, column, found).count === 0
+  )
 }
 
 /** A column with an unchanged storage class whose values the program would interpret differently. */
@@ -179,7 +196,7 @@ function indexSteps(
     const sql = found === undefined ? create : `${dropIndex(found)}\n${create}`
     const step = {action: 'create_index', index: index.sqlName, sql} as const
     // Added or changed columns will have different values when the index is created.
-    const isThere = index.columns.every(
+    const isThere = indexedColumns(index).every(
       ({name}) =>
         table?.columns.some((column) => column.name === name) === true &&
         !changed.some((each) => each.table === index.table.sqlName && each.column === name),
@@ -207,7 +224,12 @@ function indexSteps(
 
 function isSame(index: Index, live: LiveIndex): boolean {
   // SQLite does not list the columns of these indexes.
-  if (live.isVirtual || index.columns.some((column) => keyOf(column) !== quoted(column.name)))
+  if (
+    live.isVirtual ||
+    live.isPartial ||
+    index.where !== undefined ||
+    index.columns.some((column) => keyOf(column) !== quoted(column.name))
+  )
     return withoutCondition(`${live.sql};`) === withoutCondition(createIndex(index)[0] ?? '')
   const columns = index.columns.map(({name}) => name)
   return index.style === 'btree' && live.unique === index.unique && columns.join() === live.columns.join()

@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import type {Index} from '../check/index.js'
-import {keyOf, quoted} from '../plan/index.js'
+import {conditionSql, keyOf, quoted} from '../plan/index.js'
 import {nameRows} from './convert.js'
 
 /** Maximum number of row groups in a message. */
@@ -13,10 +13,13 @@ export function rowsInTheWay(database: Database, index: Index): string | undefin
   return index.unique ? duplicates(database, index) : undefined
 }
 
-function duplicates(database: Database, {table, columns}: Index): string | undefined {
+function duplicates(database: Database, {table, columns, where}: Index): string | undefined {
   const keys = columns.map(keyOf)
   // A row with NULL in one of the columns is never a duplicate.
-  const present = columns.map(({name}) => `${quoted(name)} IS NOT NULL`).join(' AND ')
+  const present = [
+    ...columns.map(({name}) => `${quoted(name)} IS NOT NULL`),
+    ...(where === undefined ? [] : [`(${conditionSql(where, table)})`]),
+  ].join(' AND ')
   const groups = database
     .prepare<[number], {ids: string; count: number}>(
       `SELECT group_concat("_id") AS ids, count(*) AS count FROM (SELECT "_id", ${keys.map((key, i) => `${key} AS k${i}`).join(', ')}

@@ -1,9 +1,10 @@
 import {type Column, defaultOf, type Type} from '../check/index.js'
+import {storedEncoding} from '../plan/index.js'
 import {binder, decoder, pureValue, toJson} from '../run/index.js'
 
 /** A JSON value as the SQL literal that a column would store. @throws TypeMismatch */
-export function literalOf({type, storage}: Column, json: unknown): string {
-  const bound = binder(storage)(decoder(type)(json))
+export function literalOf(column: Column, json: unknown): string {
+  const bound = binder(storedEncoding(column))(decoder(column.type)(json))
   if (bound === null) return 'NULL'
   if (typeof bound === 'string') return `'${bound.replaceAll("'", "''")}'`
   return Buffer.isBuffer(bound) ? `X'${bound.toString('hex')}'` : String(bound)

@@ -1,6 +1,7 @@
 import type {Database} from 'better-sqlite3'
 import {isInternal} from '../check/index.js'
 import {quoted} from '../plan/index.js'
+import {ownConstraints, readTable as parseTable} from './create-table.js'
 import {declaredKey, readDeclared} from './declared.js'
 
 export interface LiveColumn {
@@ -11,12 +12,15 @@ export interface LiveColumn {
   fallback: string | null
   /** Its type in the language, if a migration recorded it. */
   declared: string | undefined
+  /** What a program declared that the database checks: `CHECK (...)`, `REFERENCES ...`. */
+  constraints: readonly string[]
 }
 
 export interface LiveIndex {
   name: string
   table: string
   unique: boolean
+  isPartial: boolean
   columns: string[]
   /** The statement that made it. */
   sql: string
@@ -88,6 +92,8 @@ function readTable(database: Database, {name, wr}: TableRow, declared: ReadonlyM
     .prepare<[string], ColumnRow>('SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)')
     .all(name)
   const keys = rows.filter(({pk}) => pk > 0)
+  const sql = statementOf(database, name)
+  const text = parseTable(sql)
   const columns = rows
     .filter((column) => column.name !== '_id')
     .map((column) => ({
@@ -96,15 +102,18 @@ function readTable(database: Database, {name, wr}: TableRow, declared: ReadonlyM
       required: column.notnull === 1,
       fallback: column.dflt_value,
       declared: declared.get(declaredKey(name, column.name)),
+      constraints: ownConstraints(text, column.name),
     }))
   const hasRows = database.prepare(`SELECT 1 FROM ${quotedAny(name)} LIMIT 1`).get() !== undefined
   const hasId = wr === 0 && keys.length === 1 && keys[0]?.name === '_id' && keys[0].type.toUpperCase() === 'INTEGER'
-  return {name, columns, hasRows, hasId, sql: statementOf(database, name)}
+  return {name, columns, hasRows, hasId, sql}
 }
 
 /** The output of `createIndex`, in this or an earlier version, as SQLite stores it. */
 const ownColumn = String.raw`(?:"\w+"|CASE WHEN [^;]*? END)`
-const ownIndex = new RegExp(`^CREATE (?:UNIQUE )?INDEX "\\w+" ON "\\w+" \\(${ownColumn}(?:, ${ownColumn})*\\)$`)
+const ownIndex = new RegExp(
+  `^CREATE (?:UNIQUE )?INDEX "\\w+" ON "\\w+" \\(${ownColumn}(?:, ${ownColumn})*\\)(?: WHERE \\(.*\\))?$`,
+)
 const ownVirtual =
   /^CREATE VIRTUAL TABLE "\w+" USING (?:fts5\((?:"\w+", )+content="\w+", content_rowid="_id"\)|vec0\(\w+ float\[\d+\] distance_metric=cosine\))$/
 
@@ -121,6 +130,7 @@ function readIndexes(database: Database, table: string): LiveIndex[] {
         name,
         table,
         unique: unique === 1,
+        isPartial: partial === 1,
         columns: database
           .prepare<[string], {name: string | null}>('SELECT name FROM pragma_index_info(?)')
           .all(name)
@@ -139,7 +149,7 @@ function virtualIndex(database: Database, name: string, tables: readonly string[
   const sql = statementOf(database, name)
   if (table === undefined || !ownVirtual.test(sql)) return undefined
   if (triggersOf(name).some((trigger) => statementOf(database, trigger) === '')) return undefined
-  return {name, table, unique: false, columns: [], sql, isVirtual: true, isOurs: true}
+  return {name, table, unique: false, isPartial: false, columns: [], sql, isVirtual: true, isOurs: true}
 }
 
 /** The triggers that synchronise a virtual table with its table. */

@@ -7,6 +7,7 @@ import {SvcError} from '../../errors/index.js'
 import {backUp, type OthersOptions, openAlone, openDatabase, pruneBackups, storeError} from '../../store/index.js'
 import type {Index, Program, Table} from '../check/index.js'
 import {backfill, createIndex, ddl} from '../emit/index.js'
+import {indexedColumns} from '../plan/index.js'
 import {changeLogTable, loadVectors, needsVectors, topicsOf} from '../run/index.js'
 import {type Choices, type Decisions, noDecisions, readChoices} from './choices.js'
 import {declaredKey, declaredOf, declaredTable} from './declared.js'
@@ -141,7 +142,7 @@ function chosenSteps(program: Program, steps: readonly Step[], choices: Choices)
   )
   return steps.filter((step) => {
     const index = indexOf(program, step)
-    const waits = index?.columns.some(({name}) => waiting.has(`${index.table.sqlName}.${name}`))
+    const waits = index && indexedColumns(index).some(({name}) => waiting.has(`${index.table.sqlName}.${name}`))
     return waits !== true && isChosen(step, choices)
   })
 }

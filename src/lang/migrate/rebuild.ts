@@ -1,12 +1,13 @@
 import type {Database} from 'better-sqlite3'
 import {counted} from '../../errors/index.js'
 import {type Column, type Program, show, type Table} from '../check/index.js'
-import {columnDefinition, sqlType} from '../emit/index.js'
+import {columnDefinition, constraintsOf, sqlType} from '../emit/index.js'
 import {quoted} from '../plan/index.js'
 import {Failure} from '../run/index.js'
 import type {Choices} from './choices.js'
+import {isConstrainedOtherwise} from './constraints.js'
 import {conversion, keepsStored, misfit, misfitsOf, nameRows} from './convert.js'
-import {readTable, retyped, type TableText, withColumn, withoutColumn, writeTable} from './create-table.js'
+import {constrained, readTable, retyped, type TableText, withColumn, withoutColumn, writeTable} from './create-table.js'
 import {declaredType, showContents} from './declared.js'
 import {isChanged, undeclared} from './diff.js'
 import {constantDefault, literalOf, zeroOf} from './literal.js'
@@ -57,7 +58,7 @@ export function rebuildTable(rebuild: Rebuild): void {
     run(`INSERT INTO ${fresh} (${targets.join(', ')}) SELECT ${sources.join(', ')} FROM ${name};`)
   } catch (error) {
     if (error instanceof Failure) throw new RebuildFailed(error.message, {cause: error})
-    throw error
+    throw unmetCondition(table, error) ?? error
   }
   const after = rowCount(database, fresh)
   if (after !== before)
@@ -74,6 +75,17 @@ export function rebuildTable(rebuild: Rebuild): void {
   for (const sql of byHand) run(sql)
 }
 
+/** Why the new table refuses a row of the old one. */
+function unmetCondition({name, columns}: Table, error: unknown): RebuildFailed | undefined {
+  const [, checked] = /^CHECK constraint failed: svc_check_(.+)$/.exec((error as Error).message) ?? []
+  const text = columns.find((column) => column.name === checked)?.check?.text
+  return text === undefined
+    ? undefined
+    : new RebuildFailed(`a row does not meet check(${text}); add --using ${name}.${checked}=<expression>`, {
+        cause: error,
+      })
+}
+
 function freeName(database: Database, name: string): string {
   const isTaken = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').pluck()
   return isTaken.get(name) === undefined ? name : freeName(database, `${name}_`)
@@ -86,9 +98,13 @@ function newText({table, live, choices}: Rebuild): TableText {
     if (choices.drops.has(`${table.sqlName}.${column.name}`)) text = withoutColumn(text, column.name)
   for (const column of table.columns) {
     const found = liveColumn(live, column.name)
-    if (found === undefined) text = withColumn(text, column.name, columnDefinition(column))
-    else if (found.type !== sqlType(column) || found.required === column.nullable)
-      text = retyped(text, found.name, sqlType(column), !column.nullable)
+    if (found === undefined) text = withColumn(text, column.name, columnDefinition(column, table))
+    else {
+      if (found.type !== sqlType(column) || found.required === column.nullable)
+        text = retyped(text, found.name, sqlType(column), !column.nullable)
+      if (isConstrainedOtherwise(table, column, found))
+        text = constrained(text, found.name, constraintsOf(column, table))
+    }
   }
   return text
 }
@@ -176,7 +192,7 @@ function convert({database, table, choices}: Rebuild, column: Column, found: Liv
   const keeps = keepsStored(column, found)
   if (keeps && count === 0) return old
   const name = `svc_convert_${i}`
-  const convert = conversion(column, from)
+  const convert = conversion(column, found)
   database.function(name, {deterministic: true}, (stored: unknown, cast: unknown) => {
     const fresh = convert(stored, cast)
     if (keeps) return fresh === misfit ? 0 : 1

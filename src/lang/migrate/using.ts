@@ -4,14 +4,15 @@ import {
   checkExpressionIn,
   type FunctionType,
   type Program,
-  storageOf,
   type Table,
   type Type,
   usesDatabase,
   waits,
 } from '../check/index.js'
 import {sqlType} from '../emit/index.js'
+import {storedEncoding} from '../plan/index.js'
 import {type Bound, binder, Failure, pureFunction, rowDecoder} from '../run/index.js'
+import {storedAs} from './convert.js'
 import {declaredType, writeType} from './declared.js'
 import type {LiveColumn, LiveTable} from './live-schema.js'
 
@@ -65,7 +66,7 @@ function asColumn(found: LiveColumn, table: Table): Column {
   const base = declaredType(found) ?? typeOfSql(found, now)
   const {required} = found
   const type: Type = required ? base : {kind: 'option', of: base}
-  return {name: found.name, type, base, nullable: !required, storage: storageOf(base), span: {start: 0, end: 0}}
+  return {name: found.name, type, base, nullable: !required, storage: storedAs(base, found), span: {start: 0, end: 0}}
 }
 
 /** The type of a column with only an SQLite type, by affinity. Source: SQLite documentation, "Datatypes". */
@@ -81,7 +82,7 @@ function typeOfSql({type}: LiveColumn, now: Column | undefined): Type {
 export function usingFunction({target, column, old}: Using): (...row: unknown[]) => Bound {
   const evaluate = pureFunction(target)
   const decode = rowDecoder(old.map((each) => each.column))
-  const bind = binder(column.storage)
+  const bind = binder(storedEncoding(column))
   return (id, ...values) => {
     try {
       const row = decode(Object.fromEntries(old.map(({column: {name}}, i) => [name, values[i]])))

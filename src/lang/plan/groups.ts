@@ -1,6 +1,6 @@
 import type {Aggregate, Chain, Column, Grouping} from '../check/index.js'
 import {isTrivial, simplify, writePredicate} from './predicate.js'
-import {keyOf, quoted, type SqlWriter} from './sql.js'
+import {keyOf, orderOf, quoted, type SqlWriter} from './sql.js'
 
 /** Writes a query of totals. `where` writes the condition on the rows, `limit` what follows the order. */
 export function writeGroups(
@@ -53,8 +53,8 @@ function total({fn, column}: Aggregate): string {
 function writeGroupOrder(sql: SqlWriter, {orderBy}: Chain, {by}: Grouping): void {
   const ties = by.filter(({name}) => !orderBy.some(([column]) => column.name === name))
   const keys = [
-    ...orderBy.map(([column, direction]) => `${keyOf(column)} ${direction.toUpperCase()}`),
-    ...ties.map((column) => `${keyOf(column)} ASC`),
+    ...orderBy.map(([column, direction]) => `${orderOf(column)} ${direction.toUpperCase()}`),
+    ...ties.map((column) => `${orderOf(column)} ASC`),
   ]
   if (keys.length > 0) sql.add(` ORDER BY ${keys.join(', ')}`)
 }

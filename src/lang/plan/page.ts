@@ -1,6 +1,6 @@
 import type {Chain, Column, Ir} from '../check/index.js'
 import {keyEncoding} from './predicate.js'
-import {keyOf, quoted, type SqlWriter} from './sql.js'
+import {orderOf, quoted, type SqlWriter} from './sql.js'
 
 /** A sort key of a page, of which the cursor contains the value in the last row. */
 export interface PageKey {
@@ -19,7 +19,7 @@ export function pageKeys({table, orderBy}: Chain): PageKey[] {
 export const keyName = (i: number): string => `_k${i}`
 
 export const keyColumns = (keys: readonly PageKey[]): string[] =>
-  keys.map(({column}, i) => `${keyOf(column)} AS ${quoted(keyName(i))}`)
+  keys.map(({column}, i) => `${orderOf(column)} AS ${quoted(keyName(i))}`)
 
 /**
  * The rows after those of a cursor. The condition begins with a range of the first key, for which SQLite can use an
@@ -30,7 +30,7 @@ export function writeAfter(sql: SqlWriter, keys: readonly PageKey[], after: Ir):
   const [first] = keys
   if (first === undefined) return
   if (keys.length > 1 && !first.column.nullable) {
-    sql.add(`${keyOf(first.column)} ${first.direction === 'asc' ? '>=' : '<='} `)
+    sql.add(`${orderOf(first.column)} ${first.direction === 'asc' ? '>=' : '<='} `)
     cursor.param(0)
     sql.add(' AND ')
   }
@@ -51,7 +51,11 @@ class CursorWriter {
 
   param(i: number): void {
     const {column} = this.#keys[i] as PageKey
-    this.#sql.param(this.#after, {cursor: i, of: cursorId(this.#keys), encoding: String(keyEncoding(column))})
+    this.#sql.param(this.#after, {
+      cursor: i,
+      of: cursorId(this.#keys),
+      encoding: column.base.kind === 'sum' ? 'integer' : String(keyEncoding(column)),
+    })
   }
 
   /** The rows after the cursor, by the keys from one on. */
@@ -64,7 +68,7 @@ class CursorWriter {
     }
     this.#sql.add('(')
     this.#follows(i, key)
-    this.#sql.add(` OR (${keyOf(key.column)} ${key.column.nullable ? 'IS' : '='} `)
+    this.#sql.add(` OR (${orderOf(key.column)} ${key.column.nullable ? 'IS' : '='} `)
     this.param(i)
     this.#sql.add(' AND ')
     this.write(i + 1)
@@ -72,7 +76,7 @@ class CursorWriter {
   }
 
   #follows(i: number, {column, direction}: PageKey): void {
-    const name = keyOf(column)
+    const name = orderOf(column)
     const compare = direction === 'asc' ? '>' : '<'
     if (!column.nullable) {
       this.#sql.add(`${name} ${compare} `)

@@ -13,7 +13,7 @@ import {includedColumns} from './include.js'
 import {keyColumns, pageKeys, writeAfter} from './page.js'
 import {isTrivial, simplify, writePredicate} from './predicate.js'
 import {planRetrieval, type Retrieval} from './retrieval.js'
-import {type Encoding, keyOf, type Param, quoted, SqlWriter} from './sql.js'
+import {type Encoding, keyOf, orderOf, type Param, quoted, SqlWriter, storedEncoding} from './sql.js'
 
 /** An operation as one SQL statement with constant text; only its parameters vary. */
 export interface Plan {
@@ -105,7 +105,7 @@ function writeInsert(sql: SqlWriter, {table, record}: Chain): void {
   for (const [i, column] of columns.entries()) {
     if (i > 0) sql.add(', ')
     const encoding = storedAs(table, column)
-    if (record !== undefined && 'kind' in record && !lacks(record, column)) {
+    if (record !== undefined && 'kind' in record && column.stamp === undefined && !lacks(record, column)) {
       sql.params.push({value: record, field: column.name, encoding})
       sql.add('?')
     } else sql.param(givenValue(record, column) ?? defaultOf(column) ?? absent, encoding)
@@ -125,14 +125,17 @@ const givenValue = (record: Chain['record'], column: Column): Ir | undefined =>
 
 function storedAs({indexes}: Table, column: Column): Encoding {
   const index = indexes.find(({style, columns}) => style === 'vector' && columns.includes(column))
-  return index === undefined ? column.storage : {vector: index.dimensions, storage: column.storage}
+  return index === undefined ? storedEncoding(column) : {vector: index.dimensions, storage: column.storage}
 }
 
 /** Inserts a row, or changes the one with the same key. */
 function writeUpsert(sql: SqlWriter, chain: Chain): void {
   const {table, key, record, changes} = chain
   const keys = key?.columns ?? []
-  const given = record !== undefined && !('kind' in record) ? record.map(([column]) => column) : table.columns
+  const listed = record !== undefined && !('kind' in record) ? record.map(([column]) => column) : undefined
+  const given = table.columns.filter((column) =>
+    column.stamp === undefined ? (listed?.includes(column) ?? true) : column.stamp === 'updated_at',
+  )
   const replaced = given.filter((column) => !keys.includes(column))
   writeInsert(sql, chain)
   sql.add(` ON CONFLICT (${keys.map(keyOf).join(', ')}) DO UPDATE SET `)
@@ -150,7 +153,12 @@ function writeUpdate(sql: SqlWriter, chain: Chain): void {
   writeChanges(sql, chain)
 }
 
-function writeChanges(sql: SqlWriter, {table, changes}: Chain): void {
+function writeChanges(sql: SqlWriter, {table, changes: given}: Chain): void {
+  const stamped = table.columns.filter(({stamp}) => stamp === 'updated_at')
+  const changes = [
+    ...given,
+    ...stamped.map((column) => ({column, value: defaultOf(column) ?? absent, increments: false})),
+  ]
   for (const [i, {column, value, increments}] of changes.entries()) {
     const name = quoted(column.name)
     if (i > 0) sql.add(', ')
@@ -216,7 +224,7 @@ function writeWhere(sql: SqlWriter, {table}: Chain, predicate: Predicate | undef
 
 /** Every order is total: `_id` breaks ties, so that pages are stable. */
 function writeOrder(sql: SqlWriter, {orderBy, limit, offset}: Chain, retrieval: Retrieval | undefined): void {
-  const keys = orderBy.map(([column, direction]) => `${keyOf(column)} ${direction.toUpperCase()}`)
+  const keys = orderBy.map(([column, direction]) => `${orderOf(column)} ${direction.toUpperCase()}`)
   const ranked = keys.length === 0 && retrieval?.order !== undefined
   if (keys.length === 0 && limit === undefined && offset === undefined && !ranked) return
   sql.add(' ORDER BY ')

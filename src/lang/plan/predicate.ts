@@ -1,5 +1,5 @@
 import {type Column, isEnum, type Predicate, storageOf, type Table, type Visitor, visit} from '../check/index.js'
-import {columnValue, decimalKey, type Encoding, keyOf, pathOf, quoted, type SqlWriter} from './sql.js'
+import {columnValue, decimalKey, type Encoding, keyOf, pathOf, quoted, type SqlWriter, storedEncoding} from './sql.js'
 
 const comparisons = {eq: '=', neq: '<>', lt: '<', lte: '<=', gt: '>', gte: '>='} as const
 /** NULL-safe operators, for nullable columns. */
@@ -85,8 +85,7 @@ const isDecimal = ({base}: Column) => base.kind === 'dec'
 
 /** The encoding of a value that is compared with the key of a column. */
 export function keyEncoding(column: Column): Encoding {
-  if (isDecimal(column)) return 'decimal'
-  return isEnum(column.base) ? 'tag' : column.storage
+  return isDecimal(column) ? 'decimal' : storedEncoding(column)
 }
 
 /** The encoding of a list of values that are compared with the key of a column. */
@@ -146,6 +145,7 @@ function writeStartsWith({column, value}: Predicate & {kind: 'starts_with'}, {sq
 /** The encoding of list elements in JSON. */
 function elementEncoding({base}: Column): Encoding {
   if ('of' in base && base.of.kind === 'dec') return 'decimal'
+  if ('of' in base && isEnum(base.of)) return 'json'
   const storage = 'of' in base ? storageOf(base.of) : 'text'
   if (storage === 'millis') return 'text'
   return storage === 'blob' ? 'base64' : storage

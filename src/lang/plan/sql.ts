@@ -7,7 +7,7 @@ import {type Column, type Ir, isEnum} from '../check/index.js'
  * - base64, or a list of hexadecimal strings
  * - a list of durations as integers
  * - the key of a decimal number, or a list of such keys
- * - the tag of a variant, or a list of such tags
+ * - the name of a variant without fields, or a list of such names
  * - a LIKE pattern, a JSON list of terms, or a non-negative count
  * - a positive count and one more
  * - NULL for None, and 1 for every other value
@@ -34,7 +34,7 @@ export type Encoding =
   /** A sort key in a cursor, of the order that `of` names. */
   | {cursor: number; of: string; encoding: string}
   | {vector: number}
-  | {vector: number; storage: Column['storage']}
+  | {vector: number; storage: Column['storage'] | 'tag'}
 
 export interface Param {
   value: Ir
@@ -62,15 +62,19 @@ export class SqlWriter {
 /** An identifier in double quotes. Names of the language contain only letters, digits and underscores. */
 export const quoted = (name: string): string => `"${name}"`
 
-/**
- * The SQL by which a column is compared, ordered and indexed: its value, the sort key of a decimal number, or the tag of
- * a variant.
- */
+/** The SQL by which a column is compared and indexed: its value, or the sort key of a decimal number. */
 export function keyOf(column: Column): string {
-  const {name, base, within} = column
+  const {base, within} = column
   if (base.kind === 'dec') return decimalKey(columnValue(column))
-  if (!isEnum(base)) return columnValue(column)
-  return within === undefined ? `json_extract(${quoted(name)},'$._tag')` : `json_extract(${pathOf(within, ['_tag'])})`
+  return isEnum(base) && within !== undefined ? `json_extract(${pathOf(within, ['_tag'])})` : columnValue(column)
+}
+
+/** The SQL by which rows are ordered. Variants have the order in which they are declared. */
+export function orderOf(column: Column): string {
+  const {base} = column
+  if (base.kind !== 'sum') return keyOf(column)
+  const positions = base.sum.variants.map((variant, i) => `WHEN '${variant.name}' THEN ${i}`)
+  return `CASE ${keyOf(column)} ${positions.join(' ')} END`
 }
 
 /** The SQL of the value of a column, or of a member of a JSON column. */
@@ -92,6 +96,9 @@ export function pathOf({column, path}: NonNullable<Column['within']>, more: read
   )
   return `${quoted(column)},'$${members.join('')}'`
 }
+
+/** The encoding of a value that is stored in a column. */
+export const storedEncoding = ({base, storage}: Column): Column['storage'] | 'tag' => (isEnum(base) ? 'tag' : storage)
 
 /**
  * SQL for a sort key of a decimal number stored as digits. Equal values have equal keys. A key is P, the number of

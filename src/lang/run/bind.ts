@@ -91,7 +91,7 @@ const vector =
 
 /** Binds a value of a column with a vector index, after checking its length. */
 const indexed =
-  (storage: Column['storage'], length: number): Binder =>
+  (storage: Column['storage'] | 'tag', length: number): Binder =>
   (value) => {
     requireLength(value instanceof Uint8Array ? value.length / 4 : (value as readonly Value[]).length, length)
     return binders[storage](value)
@@ -154,17 +154,22 @@ function storedReader(kind: string, storage: Column['storage'], decode: Decoder,
     case 'real':
       return (stored: unknown) => (typeof stored === 'number' ? stored : damaged())
     case 'text':
+      if (kind === 'sum') return (stored: unknown) => decoded(() => decode({_tag: stored}), damaged)
       return (stored: unknown) => (typeof stored === 'string' ? stored : damaged())
     case 'blob':
       return (stored: unknown) => (stored instanceof Uint8Array ? stored : damaged())
     case 'json':
-      return (stored: unknown) => {
-        try {
-          return typeof stored === 'string' ? decode(JSON.parse(stored)) : damaged()
-        } catch (error) {
-          if (error instanceof SyntaxError || error instanceof TypeMismatch) return damaged()
-          throw error
-        }
-      }
+      return (stored: unknown) =>
+        typeof stored === 'string' ? decoded(() => decode(JSON.parse(stored)), damaged) : damaged()
+  }
+}
+
+/** Decodes a stored value that may be damaged. */
+function decoded(decode: () => Value, damaged: () => never): Value {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeMismatch) return damaged()
+    throw error
   }
 }

@@ -78,7 +78,7 @@ export class Compiler implements Compiling {
   }
 
   operation(chain: Chain): Operation<Frame> {
-    return operation(planChain(chain), this.#topics.get(chain.table.name) ?? [], ({value}) => this.value(value))
+    return operation(planChain(chain), this.#topics, ({value}) => this.value(value))
   }
 }
 

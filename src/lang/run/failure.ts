@@ -1,4 +1,4 @@
-import type {Table} from '../check/index.js'
+import type {ChainOp, Table} from '../check/index.js'
 import type {Span} from '../diagnostics/index.js'
 
 /** Why a handler was aborted. */
@@ -48,13 +48,19 @@ export class DatabaseFailure extends Failure {
   }
 }
 
-/** Converts an exception of SQLite to a failure of the program. `table`: the table that the statement uses. */
-export function databaseFailure(thrown: unknown, table?: Table): unknown {
+/** What a failed statement did. */
+export interface Attempt {
+  readonly table: Table
+  readonly op?: ChainOp
+}
+
+/** Converts an exception of SQLite to a failure of the program. */
+export function databaseFailure(thrown: unknown, attempt?: Attempt): unknown {
   if (!(thrown instanceof Error) || thrown instanceof Failure) return thrown
   const {code = '', message} = thrown as NodeJS.ErrnoException
   if (!code.startsWith('SQLITE')) return thrown
   if (code.startsWith('SQLITE_CONSTRAINT'))
-    return new DatabaseFailure('conflict', conflictText(message, table), {cause: thrown})
+    return new DatabaseFailure('conflict', conflictText(message, attempt), {cause: thrown})
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return new DatabaseFailure('busy', 'the database is locked by another process', {cause: thrown})
   if (message === 'integer overflow')
@@ -64,7 +70,16 @@ export function databaseFailure(thrown: unknown, table?: Table): unknown {
 }
 
 /** Why a constraint refused a row. Names the columns of a unique index, or else the index. */
-function conflictText(message: string, table: Table | undefined): string {
+function conflictText(message: string, attempt: Attempt | undefined): string {
+  const table = attempt?.table
+  if (attempt !== undefined && message === 'FOREIGN KEY constraint failed') return referenceText(attempt)
+  const [, checked] = /^CHECK constraint failed: svc_check_(.+)$/.exec(message) ?? []
+  if (checked !== undefined) {
+    const condition = table?.columns.find(({name}) => name === checked)?.check?.text
+    return condition === undefined
+      ? `the condition of column ${checked} is not met`
+      : `${checked} does not meet check(${condition})`
+  }
   const [, name] = /^UNIQUE constraint failed: index '(.+)'$/.exec(message) ?? []
   if (name !== undefined) {
     // An index with a computed key, such as that of a dec column, or one that another program created.
@@ -82,6 +97,15 @@ function conflictText(message: string, table: Table | undefined): string {
     keys[0]?.[0] ?? '',
     keys.map(([, column = '']) => column),
   )
+}
+
+function referenceText({table, op}: Attempt): string {
+  if (op === 'delete' || op === 'delete_where') {
+    const others = new Set((table.referrers ?? []).map((referrer) => referrer.table.name))
+    return `rows of ${[...others].join(' or ')} refer to this row of ${table.name}`
+  }
+  const columns = table.columns.filter(({onDelete}) => onDelete !== undefined).map(({name}) => name)
+  return `${columns.join(' or ')} of ${table.name} refers to a row that does not exist`
 }
 
 const sameColumns = (table: string, columns: readonly string[]) =>

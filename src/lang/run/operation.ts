@@ -1,8 +1,9 @@
 import type {Grouping, Table} from '../check/index.js'
 import type {Param, Plan} from '../plan/index.js'
 import {type Bound, binder, rowDecoder} from './bind.js'
+import {loggedCascade} from './cascade.js'
 import {insertChange} from './change-log.js'
-import type {Rows} from './connection.js'
+import type {Connection, Rows} from './connection.js'
 import type {Context, Run} from './context.js'
 import {databaseFailure, Failure} from './failure.js'
 import {decoderOf} from './included.js'
@@ -19,7 +20,11 @@ export type Operation<F> = (frame: F, context: Context) => Value
  * Prepares an operation: parameter binding and row decoding are selected once. Writes are recorded in the change log
  * for each topic of the table, in the same transaction.
  */
-export function operation<F>(plan: Plan, topics: readonly string[], read: ReadParam<F>): Operation<F> {
+export function operation<F>(
+  plan: Plan,
+  topics: ReadonlyMap<string, readonly string[]>,
+  read: ReadParam<F>,
+): Operation<F> {
   const bound = boundValues(plan.params, read)
   const run = runner(plan, topics)
   return (frame, context) => {
@@ -29,7 +34,7 @@ export function operation<F>(plan: Plan, topics: readonly string[], read: ReadPa
       try {
         return run(values, context)
       } catch (error) {
-        throw databaseFailure(error, plan.chain.table)
+        throw databaseFailure(error, plan.chain)
       }
     })
   }
@@ -59,9 +64,10 @@ function boundValues<F>(params: readonly Param[], read: ReadParam<F>): (frame: F
   }
 }
 
-function runner(plan: Plan, topics: readonly string[]): Run {
+function runner(plan: Plan, allTopics: ReadonlyMap<string, readonly string[]>): Run {
   const {op, sql, columns, chain, params} = plan
   const {table} = chain
+  const topics = allTopics.get(table.name) ?? []
   switch (op) {
     case 'insert':
       return logged(
@@ -74,17 +80,26 @@ function runner(plan: Plan, topics: readonly string[]): Run {
     case 'upsert':
       return upsert(plan, topics)
     case 'update_where':
-    case 'delete_where':
       return writeMany(plan, topics)
+    case 'delete_where': {
+      const matching = sql.replace(/^DELETE/, 'SELECT "_id"')
+      const idsOf = (values: readonly Bound[], connection: Connection) =>
+        connection
+          .statement(matching)
+          .all(...values)
+          .map(({_id: id}) => id as number)
+      return loggedCascade(table, allTopics, idsOf, writeMany(plan, topics))
+    }
     case 'update':
     case 'delete': {
       // `_id` is the last parameter of an update and the only one of a delete.
       const idAt = params.length - 1
       const change = (values: readonly Bound[], {connection}: Context) =>
         connection.statement(sql).run(...values).changes > 0
-      return logged(table, op, topics, change, (changed, values) =>
+      const write = logged(table, op, topics, change, (changed, values) =>
         changed === true ? Number(values[idAt]) : undefined,
       )
+      return op === 'update' ? write : loggedCascade(table, allTopics, (values) => [Number(values[idAt])], write)
     }
     case 'get': {
       const decode = rowDecoder(columns)

@@ -1,5 +1,5 @@
 import {type Column, defaultOf, type Program, type Table} from '../check/index.js'
-import {quoted} from '../plan/index.js'
+import {quoted, storedEncoding} from '../plan/index.js'
 import {type Binder, binder, rowDecoder} from './bind.js'
 import {insertChange, topicsOf} from './change-log.js'
 import type {Connection} from './connection.js'
@@ -27,7 +27,7 @@ export function recordInserter(
   const columns = keepsIds ? [table.id, ...table.columns] : table.columns
   const fields = columns.map((column): [Column, Decoder, Binder, (() => Value) | undefined] => {
     const fallback = defaultOf(column)
-    return [column, decoder(column.type), binder(column.storage), fallback && pureValue(fallback)]
+    return [column, decoder(column.type), binder(storedEncoding(column)), fallback && pureValue(fallback)]
   })
   const names = columns.map(({name}) => quoted(name)).join(', ')
   const into = quoted(table.sqlName)
@@ -57,9 +57,16 @@ export function recordInserter(
       for (const topic of topics) insertChange(connection, {topic, table: table.name, id, kind: 'insert'})
       return id
     } catch (error) {
-      throw databaseFailure(error, table)
+      throw databaseFailure(error, {table})
     }
   }
+}
+
+/** A row whose reference the database would refuse at the end of the transaction. */
+export function danglingReference({database}: Connection): {place: string; fault: string} | undefined {
+  const rows = database.pragma('foreign_key_check') as {table: string; rowid: number; parent: string}[]
+  const [first] = rows
+  return first && {place: `row ${first.rowid} of ${first.table}`, fault: `refers to a missing row of ${first.parent}`}
 }
 
 /** The rows of a table as JSON, oldest first. */

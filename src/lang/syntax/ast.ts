@@ -19,6 +19,12 @@ export interface Field extends Span {
   readonly fallback?: Expr
   /** Of a column: whether no two rows have the same value. */
   readonly unique?: boolean
+  /** Of a column: a condition that each row meets. */
+  readonly check?: Expr
+  /** Of a column: what happens to a row if the one that it refers to is deleted. */
+  readonly onDelete?: Name
+  /** Of a column: `@created_at` or `@updated_at`. */
+  readonly stamp?: Name
 }
 
 export interface TableDecl extends Span {
@@ -35,6 +41,8 @@ export interface IndexDecl extends Span {
   readonly name: Name
   readonly columns: readonly Name[]
   readonly unique: boolean
+  /** Only rows that meet it are in the index. */
+  readonly where: Expr | undefined
   readonly dimensions: number | undefined
 }
 

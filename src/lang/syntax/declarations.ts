@@ -23,7 +23,7 @@ import {parseParams} from './lambdas.js'
 import {lex, stringValue} from './lexer.js'
 import {parseBlock} from './statements.js'
 import {type Comment, isName, isWord, T, type Tokens} from './token.js'
-import {parseFields, parseType} from './types.js'
+import {parseCondition, parseFields, parseType} from './types.js'
 
 /** Parses a source. Never fails: invalid code is reported and skipped. */
 export function parse(source: string, diagnostics: Diagnostics): {module: Module; tokens: Tokens} {
@@ -146,7 +146,7 @@ function parseTable(c: Cursor, doc: string | undefined): Decl | undefined {
 }
 
 /**
- * index = "@index" UPPER "." name "on" "(" word { "," word } ")" [ "unique" ] ;
+ * index = "@index" UPPER "." name "on" "(" word { "," word } ")" [ "unique" ] [ "where" "(" expr ")" ] ;
  * searchindex = "@search_index" … ; vectorindex = "@vector_index" … "{" "dimensions" ":" INT "}" ;
  */
 function parseIndex(c: Cursor, style: IndexDecl['style']): IndexDecl | undefined {
@@ -164,8 +164,10 @@ function parseIndex(c: Cursor, style: IndexDecl['style']): IndexDecl | undefined
     ? c.list(T.parenClose, readWord)
     : c.items(T.eof, readWord)
   const unique = style === 'btree' && c.takeContextual('unique')
+  const isPartial = style === 'btree' && c.isContextual('where') && c.peek(1) === T.parenOpen
+  const where = isPartial ? parseCondition(c) : undefined
   const dimensions = style === 'vector' ? vectorDimensions(c) : undefined
-  return {kind: 'index', style, table, name, columns, unique, dimensions, start, end: c.lastEnd}
+  return {kind: 'index', style, table, name, columns, unique, where, dimensions, start, end: c.lastEnd}
 }
 
 const readWord = (c: Cursor) => c.word()

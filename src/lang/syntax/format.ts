@@ -143,7 +143,7 @@ class Formatter {
   #isCall(before: number, last: Piece): boolean {
     if (before === T.string || before === T.braceClose) return false
     if (before === T.decorator || before === T.fn) return true
-    if (this.#inIndex && last.text === 'on') return false
+    if (this.#inIndex && (last.text === 'on' || last.text === 'where')) return false
     return (
       this.#isOperand(before, last.at as number) ||
       (before >= T.to && before <= T.import && before !== T.return && this.#isNamed(last.at as number))

@@ -1,4 +1,4 @@
-import type {Field, TypeNode} from './ast.js'
+import type {Expr, Field, TypeNode} from './ast.js'
 import type {Cursor} from './cursor.js'
 import {foreignColumn, foreignType} from './foreign.js'
 import {isName, isWord, T} from './token.js'
@@ -47,7 +47,8 @@ function typeList(c: Cursor, open: number, close: number): TypeNode[] {
 
 /**
  * field = word ":" type ; followed by a comma, a semicolon, a line end or nothing.
- * column = field [ "=" expr ] [ "unique" ] ;
+ * column = field [ "=" expr ] { "unique" | "check" "(" expr ")" | "on" "delete" action | stamp } ;
+ * stamp = "@created_at" | "@updated_at" ;
  */
 export function parseFields(c: Cursor, close: number, areColumns = false): Field[] {
   const fields: Field[] = []
@@ -77,12 +78,43 @@ export function parseFields(c: Cursor, close: number, areColumns = false): Field
   return fields
 }
 
-/** What follows the type of a column. The next field may be named `unique`. */
-function columnParts(c: Cursor): Pick<Field, 'fallback' | 'unique'> {
+/** Columns whose values the store sets. */
+const stamps: ReadonlySet<string> = new Set(['@created_at', '@updated_at'])
+
+type ColumnParts = Pick<Field, 'fallback' | 'unique' | 'check' | 'onDelete' | 'stamp'>
+
+/** What follows the type of a column. The next field may have the name of a part, such as `unique`. */
+function columnParts(c: Cursor): ColumnParts {
   foreignColumn(c)
-  const fallback = !c.firstOnLine && c.take(T.assign) ? {fallback: c.expr()} : {}
-  const isUnique = !c.firstOnLine && c.isContextual('unique') && c.peek(1) !== T.colon
-  return isUnique && c.takeContextual('unique') ? {...fallback, unique: true} : fallback
+  let parts: ColumnParts = !c.firstOnLine && c.take(T.assign) ? {fallback: c.expr()} : {}
+  while (!c.firstOnLine && c.peek(1) !== T.colon) {
+    const part = columnPart(c)
+    if (part === undefined) break
+    const repeated = Object.keys(part).find((key) => key in parts)
+    if (repeated !== undefined) c.unexpected('the next column')
+    parts = {...parts, ...part}
+  }
+  return parts
+}
+
+function columnPart(c: Cursor): ColumnParts | undefined {
+  if (c.kind === T.decorator && stamps.has(c.text())) return {stamp: c.takeName()}
+  if (c.takeContextual('unique')) return {unique: true}
+  if (c.isContextual('check') && c.peek(1) === T.parenOpen) return {check: parseCondition(c)}
+  if (!c.isContextual('on')) return undefined
+  c.next()
+  if (!c.takeContextual('delete')) c.expected("'delete'")
+  const onDelete = c.word()
+  return onDelete === undefined ? {} : {onDelete}
+}
+
+/** A word, and a condition in parentheses. */
+export function parseCondition(c: Cursor): Expr {
+  c.next()
+  c.expect(T.parenOpen)
+  const condition = c.expr()
+  c.expect(T.parenClose)
+  return condition
 }
 
 /** Whether `fn`, `type` or `pub` starts a line and is not a field name. */

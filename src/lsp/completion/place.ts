@@ -3,7 +3,17 @@ import type {Tokens} from '../tokens.js'
 import {chainTo, type Link, tableChain} from './chain.js'
 import {keysIn, type Literal, literalAt} from './literal.js'
 import {holdsFields, holdsParams, isTypePosition} from './type-position.js'
-import {afterDecorator, endpointKinds, httpMethods, indexDecorators, modifierWords, type Word} from './vocabulary.js'
+import {
+  afterDecorator,
+  columnParts,
+  deleteActions,
+  endpointKinds,
+  httpMethods,
+  indexDecorators,
+  modifierWords,
+  partialIndex,
+  type Word,
+} from './vocabulary.js'
 
 /** The kind of completion at a position. */
 export type Place =
@@ -29,7 +39,7 @@ const namers: ReadonlySet<string> = new Set(['let', 'mut', 'fn', 'type', 'for'])
  * used, because a program being edited rarely parses.
  */
 export function placeAfter(tokens: Tokens, begun: string): Place {
-  if (begun.startsWith('@')) return {kind: 'decorator'}
+  if (begun.startsWith('@')) return insideBrackets(tokens)?.kind === 'word' ? oneOf(columnParts) : {kind: 'decorator'}
   return afterToken(tokens) ?? insideBrackets(tokens) ?? topLevel(tokens) ?? {kind: 'expression'}
 }
 
@@ -75,7 +85,7 @@ function insideBrackets(tokens: Tokens): Place | undefined {
   const begins = open === end - 1 || last === ','
   switch (tokens.text(open)) {
     case '{': {
-      if (holdsFields(tokens, open)) return nothing
+      if (holdsFields(tokens, open)) return tokens.text(open - 3) === '@table' ? afterColumn(tokens) : nothing
       const literal = begins ? literalAt(tokens, open) : undefined
       return literal && {kind: 'key', literal, used: keysIn(tokens, open)}
     }
@@ -88,6 +98,16 @@ function insideBrackets(tokens: Tokens): Place | undefined {
     default:
       return undefined
   }
+}
+
+/** What can follow the type of a column. */
+function afterColumn(tokens: Tokens): Place {
+  const end = tokens.count
+  const [before, last] = [tokens.text(end - 2), tokens.text(end - 1)]
+  if (last === 'on' && before !== ':') return oneOf([{name: 'delete'}])
+  if (last === 'delete' && before === 'on') return oneOf(deleteActions)
+  const hasType = /[\w\])]$/.test(last) && !/[{,;]/.test(before) && !tokens.startsLine(end - 1)
+  return hasType && !tokens.startsLine(end) ? oneOf(columnParts) : nothing
 }
 
 /** The columns and words that modifiers and indexes accept. */
@@ -110,7 +130,9 @@ function topLevel(tokens: Tokens): Place | undefined {
   if (tokens.around(end) !== -1) return undefined
   if (last === 'http') return oneOf(httpMethods)
   if (tokens.startsLine(end) && last !== '=' && last !== '|') return {kind: 'declaration'}
-  if (last === ')' && tokens.text((tokens.partner(end - 1) ?? 0) - 1) === 'on') return oneOf([{name: 'unique'}])
+  if (last === ')' && tokens.text((tokens.partner(end - 1) ?? 0) - 1) === 'on')
+    return oneOf([{name: 'unique'}, partialIndex])
+  if (last === 'unique') return oneOf([partialIndex])
   // A head, which a result type can follow.
   return last === ')' || tokens.is(end - 1, 'string') ? oneOf([{name: 'to'}]) : nothing
 }

@@ -168,6 +168,27 @@ export const decorators: readonly Word[] = [
   {name: '@test', detail: 'fn name() {…}', doc: 'A test of the program.'},
 ]
 
+/** What can follow the type of a column. */
+export const columnParts: readonly Word[] = [
+  {name: 'unique', doc: 'No two rows have the same value.'},
+  {name: 'check', detail: '(condition)', doc: 'A condition that each row meets.'},
+  {name: 'on', detail: 'delete restrict | cascade | set_null', doc: 'What happens if the referenced row is deleted.'},
+  {name: '@created_at', doc: 'The store sets it when the row is inserted.'},
+  {name: '@updated_at', doc: 'The store sets it whenever the row changes.'},
+]
+
+export const deleteActions: readonly Word[] = [
+  {name: 'restrict', doc: 'The referenced row cannot be deleted.'},
+  {name: 'cascade', doc: 'This row is deleted, too.'},
+  {name: 'set_null', doc: 'This column becomes None.'},
+]
+
+export const partialIndex: Word = {
+  name: 'where',
+  detail: '(condition)',
+  doc: 'Only rows that meet a condition are in the index.',
+}
+
 /** Keywords that follow a decorator. */
 export const afterDecorator: Readonly<Record<string, readonly Word[]>> = {
   '@table': named('type'),
