@@ -68,6 +68,12 @@ const commands: Readonly<Record<string, {args: readonly string[]; program?: stri
   reset: {args: ['reset', '--yes'], left: '', sql: 'SELECT title FROM task'},
   restore: {args: ['restore', 'copy.db'], left: 'milk', sql: 'SELECT title FROM task'},
   migrate: {args: renaming, program: renamed, left: 'milk tea', sql: 'SELECT name FROM task'},
+  'migrate of a renamed column': {
+    args: ['migrate'],
+    program: renamed.replace('name: str', 'name: str was title'),
+    left: 'milk tea',
+    sql: 'SELECT name FROM task',
+  },
   vacuum: {args: ['vacuum'], left: 'milk tea', sql: 'SELECT title FROM task'},
 }
 

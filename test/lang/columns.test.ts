@@ -452,3 +452,87 @@ describe('a column of variants without fields', () => {
     assert.match(report.steps.find(({blocking}) => blocking)?.reason ?? '', /not of type State, in row 2/)
   })
 })
+
+describe('was', () => {
+  const before = `type State = | Open | Done(by: str) | Lost
+type Phase = | Begun | Ended
+@table type User { name: str check(name.len() > 0), tags: List[str] }
+@table type Job { owner: Id[User] on delete cascade, state: State, phase: Phase, text: str }
+@index User.by_name on (name) unique
+@index Job.by_phase on (phase) where (owner > 0)
+@search_index Job.words on (text)
+@endpoint(kind: query) fn find(word: str) to List[Job] { db.Job.where({ text: { matches: word } }) }
+`
+  const after = `type State = | Todo was Open | Closed(by: str) was Done | Lost
+type Phase = | Started was Begun | Ended
+@table type Person was User { title: str was name check(title.len() > 0), tags: List[str] }
+@table type Task was Job { person: Id[Person] on delete cascade was owner, state: State, phase: Phase, body: str was text }
+@index Person.by_name on (title) unique
+@index Task.by_phase on (phase) where (person > 0)
+@search_index Task.words on (body)
+@endpoint(kind: query) fn fox() to List[Task] { db.Task.where({ body: { matches: "fox" } }) }
+`
+  const fill = [
+    `INSERT INTO user (name, tags) VALUES ('Ann', '[]'), ('Bo', '["x"]')`,
+    `INSERT INTO job (owner, state, phase, text) VALUES (1, '{"_tag":"Open"}', 'Begun', 'a fox'), (2, '{"_tag":"Done","by":"Al"}', 'Ended', 'b')`,
+    'DELETE FROM user WHERE _id > 5',
+  ]
+
+  it('renames tables, columns and variants with their rows, indexes and references', async (t) => {
+    const path = await database(t, before, ...fill)
+    const {steps, backup} = await migrated(path, after)
+    assert.deepEqual(
+      steps.filter(({from}) => from !== undefined).map(({action, from, to}) => [action, from, to]),
+      [
+        ['rename_table', 'user', 'person'],
+        ['change_column', 'name', 'title'],
+        ['rename_table', 'job', 'task'],
+        ['change_column', 'owner', 'person'],
+        ['change_column', 'text', 'body'],
+      ],
+    )
+    assert.ok(steps.every(({class: kind, blocking}) => kind === 'auto' && !blocking))
+    assert.ok(backup)
+    assert.deepEqual(rows(path, 'SELECT * FROM task'), [
+      {_id: 1, person: 1, state: '{"_tag":"Todo"}', phase: 'Started', body: 'a fox'},
+      {_id: 2, person: 2, state: '{"_tag":"Closed","by":"Al"}', phase: 'Ended', body: 'b'},
+    ])
+    const found = (await query(path, after, 'fox')) as {body: string}[]
+    assert.deepEqual(
+      found.map(({body}) => body),
+      ['a fox'],
+    )
+    assert.throws(() => execute(path, `INSERT INTO person (title, tags) VALUES ('', '[]')`), /CHECK/)
+    assert.throws(() => execute(path, `INSERT INTO person (title, tags) VALUES ('Bo', '[]')`), /UNIQUE/)
+    execute(path, 'PRAGMA foreign_keys = ON; DELETE FROM person WHERE _id = 1')
+    assert.deepEqual(values(path, 'SELECT _id FROM task'), [2])
+    const names = values(path, `SELECT name FROM sqlite_schema WHERE name LIKE '%user%' OR name LIKE '%job%'`)
+    assert.deepEqual(names, [])
+    await migrated(path, after.replace(/ was \w+/g, ''))
+  })
+
+  it('renames and changes a column at once, or nothing if a value would be lost', async (t) => {
+    const path = await database(t, '@table type User { age: str }\n', `INSERT INTO user (age) VALUES ('7'), ('old')`)
+    const fresh = '@table type Person was User { years: int was age }\n'
+    await refused(path, fresh, decide({rebuilds: ['Person']}), 'migration_failed', /1 value of years .*\(row 2\)/)
+    execute(path, `UPDATE user SET age = '8' WHERE _id = 2`)
+    await migrated(path, fresh, decide({rebuilds: ['Person']}))
+    assert.deepEqual(values(path, 'SELECT years FROM person'), [7, 8])
+  })
+
+  const faults = [
+    '@table type T { a: int, b: int was a }',
+    '@table type T { b: int was a, c: int was a }',
+    '@table type A { n: int }\n@table type B was A { n: int }',
+    'type S = | A | B was A',
+  ]
+  for (const source of faults)
+    it(`refuses ${source}`, () => assert.equal(firstError(`${source}\n`)?.code, 'typecheck.was'))
+
+  it('can be the name of a column', () => {
+    assert.deepEqual(
+      program('@table type T { a: int was: int }\n').tables[0]?.columns.map(({name}) => name),
+      ['a', 'was'],
+    )
+  })
+})

@@ -69,6 +69,7 @@ const cases: Readonly<Record<keyof typeof severities, string>> = {
   'typecheck.on_delete': '@table type A { x: int on delete ‹cascade› }\n',
   'typecheck.condition': '@table type A { x: str check(‹x.trim() is ""›) }\n',
   'typecheck.stamp': '@table type A { x: int @updated_at }\n@test fn f() { db.A.insert({ ‹x›: 1 }) }\n',
+  'typecheck.was': '@table type A { x: int, y: int was ‹x› }\n',
   'typecheck.type_arity': '@table type A { x: ‹List› }\n',
   'typecheck.duplicate_name': 'fn f() to Unit {}\nfn ‹f›() to Unit {}\n',
   'typecheck.constant': 'const n = ‹len("a")›\nfn f() to int { return n }\n',

@@ -16,6 +16,8 @@ const endpoints = `
 `
 const before = `@table type Note { text: str, day: str, owner: str, place: List[float] }
 @table type Draft { text: str }
+@table type Tag { label: str, kind: Kind }
+type Kind = | Plain | Bold
 @index Note.by_owner on (owner)
 @search_index Note.by_text on (text)
 @vector_index Note.by_place on (place) { dimensions: 2 }
@@ -26,6 +28,8 @@ ${endpoints}
 /** One step of every kind: tables created, rebuilt and dropped, columns, indexes. */
 const after = `@table type Note { text: str, day: int, level: int check(level < 9), mark: Option[str], place: List[float] }
 @table type Person { name: str, boss: Option[Id[Person]] on delete set_null }
+@table type Mark was Tag { name: str was label, kind: Kind }
+type Kind = | Simple was Plain | Bold
 @index Note.few on (level) where (level > 1)
 @index Note.by_day on (day)
 @index Person.by_name on (name) unique

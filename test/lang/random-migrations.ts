@@ -78,7 +78,7 @@ function sourceOf(columns: Fields, index: string, parts: ReadonlyMap<string, str
 }
 
 /** Conditions that some values of a column do not meet. */
-function conditions(random: Random, columns: Fields): ReadonlyMap<string, string> {
+function conditions(random: Random, columns: Fields): Map<string, string> {
   const conditionOf = ({name, shape: {kind}}: Fields[number]) =>
     kind === 'int' ? `${name} > -5 or ${name} is 7` : kind === 'str' ? `${name}.len() < 4` : undefined
   return new Map(
@@ -123,17 +123,24 @@ type End = 'fits' | 'converted' | 'refused'
 async function migratePair(seed: number, path: string): Promise<End> {
   const random = seeded(seed)
   const columns = some(random, names, 2).map((name) => ({name, shape: optional(random, shape(random))}))
-  const index = random.chance(0.3) ? `@index Task.one on (${columns[0]?.name}) unique` : ''
+  const isUnique = random.chance(0.3)
   const indexable = (of: Shape): boolean =>
     of.kind === 'Option' ? indexable(of.of) : ['int', 'str', 'dec', 'bool'].includes(of.kind)
-  const next = changedFields(
+  const kept = changedFields(
     random,
     columns.map((each) => (random.chance(0.5) ? {...each, shape: changed(random, each.shape)} : each)),
   )
-  const isIndexed = next.some(({name, shape: each}) => name === columns[0]?.name && indexable(each))
-  const condition = next.some(({name, shape: {kind}}) => name === columns[0]?.name && kind === 'int')
-  const partial = condition && random.chance(0.5) ? ` where (${columns[0]?.name} > 0)` : ''
-  const source = sourceOf(next, isIndexed && index !== '' ? `${index}${partial}` : '', conditions(random, next))
+  const earlier = new Map(columns.filter(() => random.chance(0.15)).map(({name}) => [`${name}_now`, name] as const))
+  const nowOf = (name: string) => [...earlier].find(([, was]) => was === name)?.[0] ?? name
+  const next = kept.map((each) => ({...each, name: nowOf(each.name)}))
+  const first = nowOf(columns[0]?.name ?? '')
+  const isIndexed = isUnique && next.some(({name, shape: each}) => name === first && indexable(each))
+  const condition = next.some(({name, shape: {kind}}) => name === first && kind === 'int')
+  const partial = condition && random.chance(0.5) ? ` where (${first} > 0)` : ''
+  const index = isIndexed ? `@index Task.one on (${first}) unique${partial}` : ''
+  const parts = conditions(random, next)
+  for (const [name, was] of earlier) parts.set(name, `${parts.get(name) ?? ''} was ${was}`)
+  const source = sourceOf(next, index, parts)
   const [old, fresh] = [program(sourceOf(columns, '')), program(source)]
 
   await migrate(old, path)
@@ -154,7 +161,7 @@ async function migratePair(seed: number, path: string): Promise<End> {
   const decisions = {
     ...noDecisions,
     rebuilds: ['Task'],
-    drops: columns.filter(({name}) => !names_.includes(name)).map(({name}) => `Task.${name}`),
+    drops: columns.filter(({name}) => !names_.includes(nowOf(name))).map(({name}) => `Task.${name}`),
     defaults: plan.steps
       .filter((step) => step.class === 'needs_default')
       .map(({column}) => {
@@ -184,10 +191,13 @@ async function migratePair(seed: number, path: string): Promise<End> {
   // A database without declared types does not distinguish a text from JSON.
   for (const [i, row] of now.entries())
     for (const {name} of columns)
-      if (names_.includes(name) && !(isLegacy && [row[name], was[i]?.[name]].some((each) => typeof each === 'string')))
+      if (
+        names_.includes(nowOf(name)) &&
+        !(isLegacy && [row[nowOf(name)], was[i]?.[name]].some((each) => typeof each === 'string'))
+      )
         assert.ok(
-          means(was[i]?.[name], row[name]),
-          `${name}: ${JSON.stringify(was[i]?.[name])} became ${JSON.stringify(row[name])}`,
+          means(was[i]?.[name], row[nowOf(name)]),
+          `${name}: ${JSON.stringify(was[i]?.[name])} became ${JSON.stringify(row[nowOf(name)])}`,
         )
   return plan.up_to_date ? 'fits' : 'converted'
 }

@@ -621,7 +621,7 @@ fn twice(n: int) to int { return n * 2 }
       })
 
       it('gets what can follow the type of a column', async () => {
-        const parts = ['unique', 'check', 'on', '@created_at', '@updated_at']
+        const parts = ['unique', 'check', 'on', 'was', '@created_at', '@updated_at']
         const places = [
           ['@table type T { a: int §', parts],
           ['@table type T { a: int\n    b: Id[T] unique §', parts],

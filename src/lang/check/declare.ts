@@ -46,6 +46,12 @@ export function declare({decls}: Module, diagnostics: Diagnostics, symbols: Symb
   }
   const d: Declaring = {diagnostics, symbols, declared}
   const tables = declareTypeNames(d, decls)
+  refuseKept(
+    d,
+    'Table',
+    decls.filter((decl) => decl.kind === 'table'),
+    ({text}) => snakeCase(text),
+  )
   for (const decl of decls) {
     if (decl.kind === 'record') declareFields(d, decl.fields, declared.records.get(decl.name.text)?.fields ?? [], true)
     else if (decl.kind === 'sum') declareVariants(d, decl)
@@ -91,13 +97,23 @@ function declareTypeNames(d: Declaring, decls: readonly Decl[]): [TableDecl, Tab
   return tables
 }
 
-function declareTable(d: Declaring, {name, doc}: TableDecl, bySqlName: Map<string, Table>): Table {
+function declareTable(d: Declaring, {name, was, doc}: TableDecl, bySqlName: Map<string, Table>): Table {
   const {diagnostics, symbols, declared} = d
   const {text} = name
   const sqlName = snakeCase(text)
   const span = {start: name.start, end: name.end}
   const id = {name: '_id', type: int, base: int, nullable: false, storage: 'integer' as const, span}
-  const table: Table = {name: text, sqlName, columns: [], indexes: [], referrers: [], id, doc, span}
+  const table: Table = {
+    name: text,
+    sqlName,
+    columns: [],
+    indexes: [],
+    referrers: [],
+    id,
+    doc,
+    span,
+    ...earlier(was && snakeCase(was.text)),
+  }
   id.type = {kind: 'id', table}
   id.base = id.type
   if (!/^[A-Z]/.test(text))
@@ -168,13 +184,14 @@ function declareVariants(d: Declaring, decl: SumDecl): void {
   const sum = sums.get(decl.name.text)
   if (sum === undefined || sum.variants.length > 0) return
   const seen = new Set<string>()
-  for (const {name, fields} of decl.variants) {
+  refuseKept(d, 'Variant', decl.variants, ({text}) => text)
+  for (const {name, was, fields} of decl.variants) {
     if (seen.has(name.text)) {
       d.diagnostics.report('typecheck.duplicate_name', name, `Variant ${name.text} is already declared.`)
       continue
     }
     seen.add(name.text)
-    const variant: VariantType = {name: name.text, fields: [], span: name}
+    const variant: VariantType = {name: name.text, fields: [], span: name, ...earlier(was?.text)}
     declareFields(d, fields, variant.fields)
     sum.variants.push(variant)
     variants.set(name.text, [...(variants.get(name.text) ?? []), {sum, variant}])
@@ -191,6 +208,7 @@ function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
       `Table '${table.name}' has more than ${maxColumns - 1} columns.`,
     )
   const repeated = repeatedNames(decl.fields, caselessName)
+  refuseKept(d, 'Column', decl.fields, ({text}) => text.toLowerCase())
   for (const field of decl.fields) {
     const {name, type: node} = field
     const {text} = name
@@ -219,6 +237,7 @@ function declareColumns(d: Declaring, decl: TableDecl, table: Table): void {
     const column: Column = {
       ...{name: text, type, base, nullable, storage: storageOf(base), span: name},
       ...(field.fallback === undefined && field.stamp === undefined ? {} : {hasDefault: true}),
+      ...earlier(field.was?.text),
       ...(field.stamp === undefined ? {} : {stamp: field.stamp.text.slice(1) as 'created_at' | 'updated_at'}),
       ...(field.onDelete === undefined ? {} : deleteAction(d, field.onDelete, type)),
     }
@@ -264,6 +283,24 @@ const uniqueColumns = ({name: table, fields}: TableDecl): IndexDecl[] =>
       ...({kind: 'index', style: 'btree', unique: true, where: undefined, dimensions: undefined} as const),
       ...{table, name, columns: [name], start, end},
     }))
+
+const earlier = (was: string | undefined) => (was === undefined ? {} : {was})
+
+/** Reports an earlier name that another declaration still has, or that two declarations claim. */
+function refuseKept(
+  {diagnostics}: Declaring,
+  what: string,
+  declared: readonly {readonly name: Name; readonly was?: Name | undefined}[],
+  key: (name: Name) => string,
+): void {
+  const taken = new Set(declared.map(({name}) => key(name)))
+  for (const {was} of declared) {
+    if (was === undefined) continue
+    if (taken.has(key(was)))
+      diagnostics.report('typecheck.was', was, `${what} '${was.text}' is declared, so nothing else can have been it.`)
+    taken.add(key(was))
+  }
+}
 
 const caselessName = ({name}: Field) => name.text.toLowerCase()
 

@@ -65,6 +65,8 @@ export interface Column {
   readonly onDelete?: DeleteAction
   /** The store sets it to the time at which the row was inserted or last changed. */
   readonly stamp?: 'created_at' | 'updated_at'
+  /** Its earlier name, which a migration replaces. */
+  readonly was?: string
   readonly span: Span
 }
 
@@ -83,6 +85,8 @@ export interface Index {
 export interface Table {
   readonly name: string
   readonly sqlName: string
+  /** Its earlier name in SQL, which a migration replaces. */
+  readonly was?: string
   /** Without `_id`, in declaration order. */
   readonly columns: Column[]
   readonly indexes: Index[]
@@ -109,6 +113,8 @@ export interface RecordType {
 
 export interface VariantType {
   readonly name: string
+  /** Its earlier name, which a migration replaces. */
+  readonly was?: string
   readonly fields: FieldType[]
   readonly span: Span
 }

@@ -58,6 +58,7 @@ export const severities = {
   'typecheck.on_delete': 'error',
   'typecheck.condition': 'error',
   'typecheck.stamp': 'error',
+  'typecheck.was': 'error',
   'typecheck.type_arity': 'error',
   'typecheck.duplicate_name': 'error',
   'typecheck.constant': 'error',

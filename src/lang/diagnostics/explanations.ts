@@ -353,6 +353,12 @@ export const diagnosticExplanations: {readonly [C in DiagnosticCode]: Diagnostic
       '@table type Note { text: str, at: int @created_at }\n@test fn old() { db.Note.insert({ text: "a", at: 0 }) }\n',
     fixed: '@table type Note { text: str, at: int = now() }\n@test fn old() { db.Note.insert({ text: "a", at: 0 }) }\n',
   },
+  'typecheck.was': {
+    cause: 'was is the earlier name of a table, a column or a variant, which a migration replaces.',
+    fix: 'Remove the declaration with the earlier name, or was.',
+    example: '@table type Note { text: str, body: str was text }\n',
+    fixed: '@table type Note { body: str was text }\n',
+  },
   'typecheck.type_arity': {
     cause: 'A generic type has too few or too many type arguments.',
     fix: 'Pass the number of type arguments shown in the message, for example List[str].',

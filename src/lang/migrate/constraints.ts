@@ -50,6 +50,8 @@ interface Rows {
   database: Database
 }
 
+const isHere = (found: LiveColumn | undefined, name: string) => found?.name === name && found.stored === undefined
+
 const mostNamed = 10
 
 /** Why the rows of a table do not meet the constraints of a column. */
@@ -59,13 +61,18 @@ function refusal({table, live, schema, isChanged, database}: Rows, column: Colum
       .prepare(`SELECT "_id" FROM ${quoted(table.sqlName)} WHERE ${condition} ORDER BY "_id"`)
       .pluck()
       .all() as number[]
-  const isThere = ({name}: Column) => liveColumn(live, name)?.name === name && !isChanged(name)
+  const isThere = ({name}: Column) => isHere(liveColumn(live, name), name) && !isChanged(name)
   const {check, onDelete, base} = column
   if (check !== undefined && conditionColumns(check, table).every(isThere)) {
     const ids = idsOf(`NOT (${conditionSql(check, table)})`)
     if (ids.length > 0) return `${inRows(ids)} not meet check(${check.text})`
   }
-  if (onDelete === undefined || base.kind !== 'id' || !isThere(column) || !schema.tables.has(base.table.sqlName))
+  if (
+    onDelete === undefined ||
+    base.kind !== 'id' ||
+    !isThere(column) ||
+    schema.tables.get(base.table.sqlName)?.columns.some(({stored}) => stored !== undefined) !== false
+  )
     return undefined
   const name = quoted(column.name)
   const ids = idsOf(`${name} IS NOT NULL AND ${name} NOT IN (SELECT "_id" FROM ${quoted(base.table.sqlName)})`)

@@ -1,10 +1,11 @@
 import type {Database} from 'better-sqlite3'
 import {type Column, isEnum, isTime, storageOf, type Table, type Type, writeDuration} from '../check/index.js'
 import {sqlType} from '../emit/index.js'
-import {quoted, storedEncoding} from '../plan/index.js'
+import {storedEncoding} from '../plan/index.js'
 import {type Bound, binder, decoder, isObject, TypeMismatch, toJson, type Value} from '../run/index.js'
 import {declaredType} from './declared.js'
 import {type LiveColumn, quotedAny} from './live-schema.js'
+import {hasRenamedVariants, renameVariants} from './variants.js'
 
 /** Marks a stored value that cannot be converted to the new type. */
 export const misfit = Symbol('misfit')
@@ -31,12 +32,14 @@ export const isRecoded = (column: Column, found: LiveColumn): boolean =>
 export const keepsStored = (column: Column, found: LiveColumn): boolean => {
   const from = declaredType(found)
   if (isTime(column.base) || from?.kind === 'duration') return from?.kind === column.base.kind
-  return found.type === sqlType(column) && !isRecoded(column, found)
+  return found.type === sqlType(column) && !isRecoded(column, found) && !hasRenamedVariants(column.base)
 }
 
 export function conversion(column: Column, found: LiveColumn): Conversion {
   const from = declaredType(found)
-  const decode = decoder(column.base)
+  const decodeNew = decoder(column.base)
+  const rename = renameVariants(column.base)
+  const decode = (json: unknown) => decodeNew(rename(json))
   const bind = binder(storedEncoding(column))
   const isJson = column.storage === 'json'
   const wasJson = holdsJson(column, found)
@@ -44,7 +47,7 @@ export function conversion(column: Column, found: LiveColumn): Conversion {
   const fromJson = (json: unknown) => bind(decode(json))
   if (wasJson && isJson)
     return attempt((stored) => {
-      const json: unknown = JSON.parse(String(stored))
+      const json = rename(JSON.parse(String(stored)))
       const fresh = fromJson(json)
       return isSame(json, JSON.parse(String(fresh))) ? fresh : misfit
     })
@@ -117,9 +120,10 @@ export interface Misfits {
 /** Checks every value of a column. */
 export function misfitsOf(database: Database, table: Table, column: Column, found: LiveColumn): Misfits {
   const convert = conversion(column, found)
-  const old = quotedAny(found.name)
+  const {table: name, column: stored} = found.stored ?? {table: table.sqlName, column: found.name}
+  const old = quotedAny(stored)
   const values = database.prepare<[], {id: number; old: unknown; fresh: unknown}>(
-    `SELECT "_id" AS id, ${old} AS old, CAST(${old} AS ${sqlType(column)}) AS fresh FROM ${quoted(table.sqlName)} WHERE ${old} IS NOT NULL`,
+    `SELECT "_id" AS id, ${old} AS old, CAST(${old} AS ${sqlType(column)}) AS fresh FROM ${quotedAny(name)} WHERE ${old} IS NOT NULL`,
   )
   const misfits: Misfits = {count: 0, ids: []}
   for (const {id, old, fresh} of values.iterate()) {

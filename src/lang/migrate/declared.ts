@@ -101,14 +101,21 @@ export function showContents(type: Type): string {
 }
 
 /** Whether every stored value of `from` is also a value of `to` with the same meaning. */
-export function holdsAll(from: Type, to: Type): boolean {
+export function holdsAll(from: Type, to: Type, {renames = false} = {}): boolean {
   // A bool column stores 1 for true, but nested in JSON, true is not a number.
   if (from.kind === 'bool' && (to.kind === 'int' || to.kind === 'id')) return true
-  return holds(from, to, new Map())
+  return holds(from, to, {renames, assumed: new Map()})
 }
 
-function holds(from: Type, to: Type, assumed: Map<object, Set<object>>): boolean {
-  const inner = (a: Type, b: Type) => holds(a, b, assumed)
+interface Comparing {
+  /** Whether a variant may have an earlier name. */
+  renames: boolean
+  assumed: Map<object, Set<object>>
+}
+
+function holds(from: Type, to: Type, comparing: Comparing): boolean {
+  const {renames, assumed} = comparing
+  const inner = (a: Type, b: Type) => holds(a, b, comparing)
   if (to.kind === 'option') return inner(from.kind === 'option' ? from.of : from, to.of)
   switch (from.kind) {
     case 'int':
@@ -144,7 +151,10 @@ function holds(from: Type, to: Type, assumed: Map<object, Set<object>>): boolean
         to.kind === 'sum' &&
         once(from.sum, to.sum, assumed, () =>
           from.sum.variants.every((old) => {
-            const same = to.sum.variants.find(({name}) => name === old.name)
+            const {variants} = to.sum
+            const same =
+              variants.find(({name}) => name === old.name) ??
+              (renames ? variants.find(({was}) => was === old.name) : undefined)
             return same !== undefined && holdFields(old.fields, same.fields, inner)
           }),
         )

@@ -7,17 +7,12 @@ import {indexedColumns, keyOf, quoted} from '../plan/index.js'
 import {constraintSteps} from './constraints.js'
 import {isRecoded, misfitsOf, nameRows} from './convert.js'
 import {declaredOf, declaredType, holdsAll, showContents} from './declared.js'
+import {dropIndex} from './drop-index.js'
 import {rowsInTheWay} from './in-the-way.js'
 import {constantDefault, literalOf, zeroOf} from './literal.js'
-import {
-  type LiveColumn,
-  type LiveIndex,
-  type LiveSchema,
-  type LiveTable,
-  liveColumn,
-  quotedAny,
-  triggersOf,
-} from './live-schema.js'
+import {type LiveColumn, type LiveIndex, type LiveSchema, type LiveTable, liveColumn, quotedAny} from './live-schema.js'
+import {renamed} from './renames.js'
+import {hasRenamedVariants} from './variants.js'
 
 export type Step = MigrationStep
 
@@ -25,7 +20,8 @@ export type Step = MigrationStep
  * The steps from a live database to a program, in execution order.
  * @param database the database, if its rows should be checked
  */
-export function diff(program: Program, live: LiveSchema, database?: Database): Step[] {
+export function diff(program: Program, current: LiveSchema, database?: Database): Step[] {
+  const {steps: renames, live} = renamed(program, current)
   const found = program.tables.flatMap((table): [Table, LiveTable][] => {
     const known = live.tables.get(table.sqlName)
     return known === undefined ? [] : [[table, known]]
@@ -35,6 +31,7 @@ export function diff(program: Program, live: LiveSchema, database?: Database): S
   const isChanged = (table: Table) => (name: string) =>
     changed.some((step) => step.table === table.sqlName && step.column === name)
   return [
+    ...renames,
     ...program.tables.filter(({sqlName}) => !live.tables.has(sqlName)).map(tableStep),
     ...found.filter(([, {hasId}]) => !hasId).map(([table]) => foreignTable(table)),
     ...known.flatMap(([table, each]) => respelledColumns(table, each)),
@@ -147,12 +144,14 @@ function changedColumns(table: Table, live: LiveTable, database: Database | unde
   })
 }
 
-/** Whether only the form of the values changes, as after an update of this program. */
+/** Whether only the form of the values changes: variants have new names, or an earlier version stored them as JSON. */
 function isRestored(table: Table, column: Column, found: LiveColumn, database: Database | undefined): boolean {
-  if (database === undefined || !isEnum(column.base) || !isRecoded(column, found)) return false
+  const isOther = (isEnum(column.base) && isRecoded(column, found)) || hasRenamedVariants(column.base)
+  if (database === undefined || !isOther || !isChanged(column, found)) return false
   const before = declaredType(found)
   return (
-    (before === undefined || holdsAll(before, column.base)) && misfitsOf(database, table, column, found).count === 0
+    (before === undefined || holdsAll(before, column.base, {renames: true})) &&
+    misfitsOf(database, table, column, found).count === 0
   )
 }
 
@@ -178,8 +177,13 @@ function rereadColumn(
   return {...types, reason, resolve_with: `--using ${table.name}.${column.name}=<expression>`}
 }
 
-const isEmpty = (database: Database, {sqlName}: Table, {name}: LiveColumn): boolean =>
-  database.prepare(`SELECT 1 FROM ${quoted(sqlName)} WHERE ${quotedAny(name)} IS NOT NULL LIMIT 1`).get() === undefined
+function isEmpty(database: Database, table: Table, found: LiveColumn): boolean {
+  const {table: name, column} = found.stored ?? {table: table.sqlName, column: found.name}
+  return (
+    database.prepare(`SELECT 1 FROM ${quotedAny(name)} WHERE ${quotedAny(column)} IS NOT NULL LIMIT 1`).get() ===
+    undefined
+  )
+}
 
 function indexSteps(
   {indexes}: Program,
@@ -198,7 +202,7 @@ function indexSteps(
     // Added or changed columns will have different values when the index is created.
     const isThere = indexedColumns(index).every(
       ({name}) =>
-        table?.columns.some((column) => column.name === name) === true &&
+        table?.columns.some((column) => column.name === name && column.stored === undefined) === true &&
         !changed.some((each) => each.table === index.table.sqlName && each.column === name),
     )
     const reason = database !== undefined && isThere ? rowsInTheWay(database, index) : undefined
@@ -237,12 +241,6 @@ function isSame(index: Index, live: LiveIndex): boolean {
 
 const withoutCondition = (sql: string) =>
   sql.replace(/^(CREATE (?:UNIQUE )?(?:INDEX|VIRTUAL TABLE)) IF NOT EXISTS /, '$1 ')
-
-export function dropIndex({name, isVirtual}: LiveIndex): string {
-  if (!isVirtual) return `DROP INDEX IF EXISTS ${quotedAny(name)};`
-  const triggers = triggersOf(name).map((trigger) => `DROP TRIGGER IF EXISTS ${quotedAny(trigger)};`)
-  return [...triggers, `DROP TABLE IF EXISTS ${quotedAny(name)};`].join('\n')
-}
 
 /** Columns that the program does not declare. */
 export const undeclared = (table: Table, live: LiveTable): LiveColumn[] =>

@@ -14,6 +14,8 @@ export interface LiveColumn {
   declared: string | undefined
   /** What a program declared that the database checks: `CHECK (...)`, `REFERENCES ...`. */
   constraints: readonly string[]
+  /** Where it still is, if a step of the migration renames it or its table. */
+  stored?: {table: string; column: string}
 }
 
 export interface LiveIndex {

@@ -15,6 +15,7 @@ import {addColumn, diff, type Step} from './diff.js'
 import {rowsInTheWay} from './in-the-way.js'
 import {type LiveSchema, noSchema, readLiveSchema} from './live-schema.js'
 import {RebuildFailed, rebuildTable} from './rebuild.js'
+import {isRename, renameDeclared, renamed} from './renames.js'
 import {checkUsing} from './using.js'
 
 export type MigrationReport = DbMigrateV1
@@ -148,8 +149,8 @@ function chosenSteps(program: Program, steps: readonly Step[], choices: Choices)
 }
 
 /** Whether a step may take away what an older program uses. */
-const isTaking = ({class: kind, action}: Step): boolean =>
-  kind === 'rebuild' || kind === 'manual' || action === 'rebuild_table'
+const isTaking = (step: Step): boolean =>
+  step.class === 'rebuild' || step.class === 'manual' || step.action === 'rebuild_table' || isRename(step)
 
 const indexOf = (program: Program, {action, index}: Step): Index | undefined =>
   action === 'create_index' ? program.indexes.find(({sqlName}) => sqlName === index) : undefined
@@ -169,8 +170,9 @@ function apply(
   database.pragma('foreign_keys = OFF')
   try {
     run('BEGIN IMMEDIATE;')
+    const renames = renameAll(database, program, run)
     const live = readLiveSchema(database)
-    const steps = diff(program, live, database)
+    const steps = [...renames, ...diff(program, live, database)]
     if (isBlocked(steps, choices, safeSteps)) {
       run('ROLLBACK;')
       return {steps, applied: 0}
@@ -195,6 +197,17 @@ function apply(
   }
 }
 
+/** Renames first, so that the other steps find everything under its new name. */
+function renameAll(database: Database, program: Program, run: (sql: string) => void): Step[] {
+  const live = readLiveSchema(database)
+  const {steps} = renamed(program, live)
+  for (const step of steps) {
+    run(step.sql ?? '')
+    for (const sql of renameDeclared(step, readLiveSchema(database))) run(sql)
+  }
+  return steps
+}
+
 interface Taking {
   database: Database
   program: Program
@@ -213,6 +226,7 @@ function takeSteps(taking: Taking): void {
   for (const table of choices.usings.keys()) rebuilt.add(table.slice(0, table.indexOf('.')))
   const waiting = new Set(rebuilt)
   for (const step of chosen) {
+    if (isRename(step)) continue
     const index = indexOf(program, step)
     const name = index?.table.sqlName ?? step.table ?? ''
     const table = program.tables.find(({sqlName}) => sqlName === name)

@@ -78,7 +78,7 @@ export function rebuildTable(rebuild: Rebuild): void {
 /** Why the new table refuses a row of the old one. */
 function unmetCondition({name, columns}: Table, error: unknown): RebuildFailed | undefined {
   const [, checked] = /^CHECK constraint failed: svc_check_(.+)$/.exec((error as Error).message) ?? []
-  const text = columns.find((column) => column.name === checked)?.check?.text
+  const text = columns.find((column) => column.name === checked || column.was === checked)?.check?.text
   return text === undefined
     ? undefined
     : new RebuildFailed(`a row does not meet check(${text}); add --using ${name}.${checked}=<expression>`, {

@@ -33,8 +33,11 @@ const textSql: Readonly<Record<string, (self: string, part: string) => string>> 
   starts_with: (self, part) => `substr(${self}, 1, length(${part})) = ${part}`,
 }
 
+/** Kinds whose SQL needs no parentheses as an operand. */
+const atoms: ReadonlySet<string> = new Set(['const', 'local', 'variant', 'builtin'])
+
 function write(ir: Ir, table: Table): string {
-  const inner = (part: Ir) => write(part, table)
+  const inner = (part: Ir) => (atoms.has(part.kind) ? write(part, table) : `(${write(part, table)})`)
   switch (ir.kind) {
     case 'const':
       return literal(ir)
@@ -45,20 +48,20 @@ function write(ir: Ir, table: Table): string {
     case 'variant':
       return text(ir.variant.name)
     case 'not':
-      return `NOT (${inner(ir.operand)})`
+      return `NOT (${write(ir.operand, table)})`
     case 'negate':
-      return `-(${inner(ir.operand)})`
+      return `-(${write(ir.operand, table)})`
     case 'and':
     case 'or':
-      return `(${inner(ir.left)} ${ir.kind.toUpperCase()} ${inner(ir.right)})`
+      return `${inner(ir.left)} ${ir.kind.toUpperCase()} ${inner(ir.right)}`
     case 'compare':
-      return `(${inner(ir.left)} ${operators[ir.operator]} ${inner(ir.right)})`
+      return `${inner(ir.left)} ${operators[ir.operator]} ${inner(ir.right)}`
     case 'arithmetic':
-      return `(${inner(ir.left)} ${ir.operator} ${inner(ir.right)})`
+      return `${inner(ir.left)} ${ir.operator} ${inner(ir.right)}`
     case 'builtin':
-      return `length(${ir.args.map(inner).join()})`
+      return `length(${ir.args.map((arg) => write(arg, table)).join()})`
     case 'method':
-      return `(${textSql[ir.name]?.(inner(ir.object), ir.args.map(inner).join())})`
+      return textSql[ir.name]?.(inner(ir.object), ir.args.map(inner).join()) ?? ''
     default:
       throw new Error(`not a condition: ${ir.kind}`)
   }

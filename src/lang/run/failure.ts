@@ -75,7 +75,7 @@ function conflictText(message: string, attempt: Attempt | undefined): string {
   if (attempt !== undefined && message === 'FOREIGN KEY constraint failed') return referenceText(attempt)
   const [, checked] = /^CHECK constraint failed: svc_check_(.+)$/.exec(message) ?? []
   if (checked !== undefined) {
-    const condition = table?.columns.find(({name}) => name === checked)?.check?.text
+    const condition = table?.columns.find(({name, was}) => name === checked || was === checked)?.check?.text
     return condition === undefined
       ? `the condition of column ${checked} is not met`
       : `${checked} does not meet check(${condition})`

@@ -25,11 +25,15 @@ export interface Field extends Span {
   readonly onDelete?: Name
   /** Of a column: `@created_at` or `@updated_at`. */
   readonly stamp?: Name
+  /** Of a column: its earlier name. */
+  readonly was?: Name
 }
 
 export interface TableDecl extends Span {
   readonly kind: 'table'
   readonly name: Name
+  /** Its earlier name. */
+  readonly was: Name | undefined
   readonly fields: readonly Field[]
   readonly doc: string | undefined
 }
@@ -93,6 +97,8 @@ export interface RecordDecl extends Span {
 
 export interface Variant extends Span {
   readonly name: Name
+  /** Its earlier name. */
+  readonly was: Name | undefined
   readonly fields: readonly Field[]
 }
 

@@ -133,7 +133,7 @@ function documentation(c: Cursor, first: number): string | undefined {
   return lines.length === 0 ? undefined : lines.join('\n')
 }
 
-/** table = "@table" "type" UPPER "{" { field } "}" ; */
+/** table = "@table" "type" UPPER [ "was" UPPER ] "{" { field } "}" ; */
 function parseTable(c: Cursor, doc: string | undefined): Decl | undefined {
   const {start} = c
   c.next()
@@ -141,8 +141,9 @@ function parseTable(c: Cursor, doc: string | undefined): Decl | undefined {
   c.expect(T.type, 'Write @table type Task { title: str }.')
   const name = c.upper()
   if (name === undefined) return undefined
+  const was = c.takeContextual('was') ? c.upper() : undefined
   const fields = c.expect(T.braceOpen) ? parseFields(c, T.braceClose, true) : []
-  return {kind: 'table', name, fields, doc, start, end: c.lastEnd}
+  return {kind: 'table', name, was, fields, doc, start, end: c.lastEnd}
 }
 
 /**
@@ -345,7 +346,7 @@ function parseTypeDecl(c: Cursor, doc: string | undefined): Decl | undefined {
   return {kind: 'record', name, fields, doc, start, end: c.lastEnd}
 }
 
-/** variant = UPPER [ "(" { field } ")" | "{" { field } "}" ] ; */
+/** variant = UPPER [ "(" { field } ")" | "{" { field } "}" ] [ "was" UPPER ] ; */
 function parseVariants(c: Cursor): Variant[] {
   const variants: Variant[] = []
   c.take(T.bar)
@@ -362,7 +363,8 @@ function parseVariants(c: Cursor): Variant[] {
       : c.take(T.braceOpen)
         ? parseFields(c, T.braceClose)
         : []
-    variants.push({name, fields, start: name.start, end: c.lastEnd})
+    const was = !c.firstOnLine && c.takeContextual('was') ? c.upper() : undefined
+    variants.push({name, was, fields, start: name.start, end: c.lastEnd})
   } while (c.take(T.bar))
   return variants
 }

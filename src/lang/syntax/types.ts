@@ -47,7 +47,7 @@ function typeList(c: Cursor, open: number, close: number): TypeNode[] {
 
 /**
  * field = word ":" type ; followed by a comma, a semicolon, a line end or nothing.
- * column = field [ "=" expr ] { "unique" | "check" "(" expr ")" | "on" "delete" action | stamp } ;
+ * column = field [ "=" expr ] { "unique" | "check" "(" expr ")" | "on" "delete" action | stamp | "was" word } ;
  * stamp = "@created_at" | "@updated_at" ;
  */
 export function parseFields(c: Cursor, close: number, areColumns = false): Field[] {
@@ -81,7 +81,7 @@ export function parseFields(c: Cursor, close: number, areColumns = false): Field
 /** Columns whose values the store sets. */
 const stamps: ReadonlySet<string> = new Set(['@created_at', '@updated_at'])
 
-type ColumnParts = Pick<Field, 'fallback' | 'unique' | 'check' | 'onDelete' | 'stamp'>
+type ColumnParts = Pick<Field, 'fallback' | 'unique' | 'check' | 'onDelete' | 'stamp' | 'was'>
 
 /** What follows the type of a column. The next field may have the name of a part, such as `unique`. */
 function columnParts(c: Cursor): ColumnParts {
@@ -101,6 +101,10 @@ function columnPart(c: Cursor): ColumnParts | undefined {
   if (c.kind === T.decorator && stamps.has(c.text())) return {stamp: c.takeName()}
   if (c.takeContextual('unique')) return {unique: true}
   if (c.isContextual('check') && c.peek(1) === T.parenOpen) return {check: parseCondition(c)}
+  if (c.takeContextual('was')) {
+    const was = c.word()
+    return was === undefined ? {} : {was}
+  }
   if (!c.isContextual('on')) return undefined
   c.next()
   if (!c.takeContextual('delete')) c.expected("'delete'")

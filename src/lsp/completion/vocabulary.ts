@@ -173,6 +173,7 @@ export const columnParts: readonly Word[] = [
   {name: 'unique', doc: 'No two rows have the same value.'},
   {name: 'check', detail: '(condition)', doc: 'A condition that each row meets.'},
   {name: 'on', detail: 'delete restrict | cascade | set_null', doc: 'What happens if the referenced row is deleted.'},
+  {name: 'was', detail: 'name', doc: 'The earlier name, which a migration replaces.'},
   {name: '@created_at', doc: 'The store sets it when the row is inserted.'},
   {name: '@updated_at', doc: 'The store sets it whenever the row changes.'},
 ]
