@@ -836,6 +836,17 @@ describe('svc db sample and seed', {concurrency: 3}, () => {
     assert.deepEqual(rows('SELECT count(*) AS n FROM codex_change_log'), [{n: 5}])
   })
 
+  it('import records that refer to later ones, but not to none', async (t) => {
+    const {json, rows, run} = await workspace(t, {
+      'src/main.svc': '@table type Node { next: Option[Id[Node]] on delete set_null }\n',
+    })
+    await json('cli/db-written.v1', ['seed', '-'], {input: '{"Node": [{"next": 2}, {}]}'})
+    const {exitCode, stderr} = await run(['seed', '-'], {input: '{"Node": [{"next": 9}]}'})
+    assert.notEqual(exitCode, 0)
+    assert.match(stderr, /row 3 of node: refers to a missing row of node\. \(record_invalid\)/)
+    assert.deepEqual(rows('SELECT next FROM node'), [{next: 2}, {next: null}])
+  })
+
   const good = '{"title": "a", "done": true}'
   for (const [name, input, place] of [
     ['a missing column', `{"Task": [${good}, {"done": true}]}`, /-, Task\[1\]: column title is missing/],

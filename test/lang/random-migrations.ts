@@ -103,8 +103,15 @@ async function read(of: Program, path: string): Promise<Record<string, unknown>[
   }
 }
 
+/** The name of a variant without fields, which is also its text; any other value is unchanged. */
+function bare(value: unknown): unknown {
+  const keys = typeof value === 'object' && value !== null ? Object.keys(value) : []
+  return keys.length === 1 && keys[0] === '_tag' ? (value as {_tag: unknown})._tag : value
+}
+
 /** Whether two JSON values have the same meaning; 1, "1" and true can be equal. */
-function means(a: unknown, b: unknown): boolean {
+function means(one: unknown, other: unknown): boolean {
+  const [a, b] = [bare(one), bare(other)]
   const isNone = (each: unknown) => each === null || each === undefined
   if (isNone(a) || isNone(b)) return isNone(a) && isNone(b)
   if (typeof a === 'object' || typeof b === 'object') {
