@@ -23,6 +23,12 @@ const mistakes: readonly (readonly [body: string, code: string, advice: string])
     'Size lacks most: declare these fields',
   ],
   ['let x: Size = ‹db.Task.aggregate({ all: avg(n) })›', 'typecheck.mismatch', 'Size.all is int, not Option[float].'],
+  [
+    'let x: List[Size] = ‹db.Task.aggregate({ all: avg(n) })›',
+    'typecheck.mismatch',
+    'Size.all is int, not Option[float].',
+  ],
+  ['let x: Size = ‹[{ all: "a" }].first()›', 'typecheck.mismatch', 'Size.all is int, not str.'],
   ['let x = "a".‹toUpperCase›()', 'typecheck.unknown_method', "Did you mean 'to_upper'?"],
   ['let x = items.‹includes›(1)', 'typecheck.unknown_method', "Did you mean 'contains'?"],
   ['let x = items.‹some›(n => n > 1)', 'typecheck.unknown_method', "Did you mean 'any'?"],

@@ -472,6 +472,7 @@ fn twice(n: int) to int { return n * 2 }
       ['the modes of using', 'db.Book.all().using(§', ['fts', 'vector', 'hybrid']],
       ['the parts of a namespace', 'std.§', ['time', 'math', 'crypto', 'random', 'regex', 'json', 'env', 'log']],
       ['the functions of a namespace', 'let t = std.time.§', ['now_ms']],
+      ['the functions of a type', 'let t = Date.§', ['today', 'of', 'parse']],
       ['no names after let', 'let §', []],
       ['nothing in a string', 'let a = "db.§', []],
       ['nothing in a comment', '// db.§', []],
@@ -495,6 +496,11 @@ fn twice(n: int) to int { return n * 2 }
       const found = await inBody('db.Book.where({ pages: { §')
       assert.deepEqual(found.slice(0, 8), ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'between', 'in'])
       assert.ok(!(await inBody('db.Book.where({ pages: { gte: 1, §')).includes('gte'))
+      const shelf = 'type Spot { room: str, row: int }\n@table type Shelf { spot: Option[Spot], first: Id[Book] }'
+      const below = async (path: string) => (await inBody(`db.Shelf.where({ ${path} {  §`, shelf)).slice(0, 3)
+      assert.deepEqual(await below('spot:'), ['room', 'row', 'eq'])
+      assert.deepEqual(await below('spot: { row:'), ['eq', 'neq', 'lt'])
+      assert.deepEqual(await below('first:'), ['title', 'pages', 'note'])
     })
 
     it('gets the modifiers after an operation, and the methods of its result', async () => {

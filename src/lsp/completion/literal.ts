@@ -5,7 +5,8 @@ import {chainTo, tableChain} from './chain.js'
 export type Literal =
   | {readonly of: 'row'; readonly table: string}
   | {readonly of: 'predicate'; readonly table: string; readonly nests: boolean}
-  | {readonly of: 'column'; readonly table: string; readonly column: string}
+  /** Below a column, or below members of its values. */
+  | {readonly of: 'column'; readonly table: string; readonly path: readonly string[]}
   | {readonly of: 'type'; readonly name: string}
 
 /** Tokens before an expression; after them, a name followed by a brace is a record. */
@@ -43,12 +44,13 @@ function argument(tokens: Tokens, brace: number, open: number): Literal | undefi
   }
 }
 
-/** The object in `{column: {…}}` or `{not: {…}}`. */
+/** The object in `{column: {…}}`, `{column: {member: {…}}}` or `{not: {…}}`. */
 function below(tokens: Tokens, key: number, open: number): Literal | undefined {
   const outer = literalAt(tokens, open)
-  if (outer?.of !== 'predicate' || !outer.nests) return undefined
   const name = tokens.text(key)
-  return name === 'not' ? outer : {of: 'column', table: outer.table, column: name}
+  if (outer?.of === 'column') return {...outer, path: [...outer.path, name]}
+  if (outer?.of !== 'predicate' || !outer.nests) return undefined
+  return name === 'not' ? outer : {of: 'column', table: outer.table, path: [name]}
 }
 
 /** The objects in `{and: [{…}]}` or `{or: [{…}]}`. */

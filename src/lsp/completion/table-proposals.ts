@@ -58,10 +58,21 @@ export function keys(literal: Literal, program: Program): Proposal[] {
       return literal.nests ? [...known, ...connectives.map(proposed(CompletionItemKind.Keyword))] : known
     }
     case 'column':
-      return predicates.map(proposed(CompletionItemKind.Operator))
+      return [...membersAt(literal, program).map(typed), ...predicates.map(proposed(CompletionItemKind.Operator))]
     case 'type':
       return fieldsOf(literal.name, program).map(typed)
   }
+}
+
+/** What conditions below a column can name: the fields of a record, or the columns of the row that an id refers to. */
+function membersAt({table: name, path}: Literal & {of: 'column'}, program: Program): readonly (FieldType | Column)[] {
+  let members: readonly (FieldType | Column)[] = tableNamed(program, name)?.columns ?? []
+  for (const step of path) {
+    const found = members.find((member) => member.name === step)?.type
+    const type = found?.kind === 'option' ? found.of : found
+    members = type?.kind === 'record' ? type.record.fields : type?.kind === 'id' ? type.table.columns : []
+  }
+  return members
 }
 
 /** The fields of a record, a variant or a table. */
