@@ -10,7 +10,6 @@ import {rolldown} from 'rolldown'
 /** Packages that stay in `node_modules`: native code, and WebAssembly under other licences. */
 const external = [
   /^better-sqlite3/,
-  /^@node-rs\/argon2/,
   'onnxruntime-node',
   'sqlite-vec',
   /^@wasm-audio-decoders\//,
