@@ -28,6 +28,11 @@ const mistakes: readonly (readonly [body: string, code: string, advice: string])
     'typecheck.mismatch',
     'Size.all is int, not Option[float].',
   ],
+  [
+    'let x: List[Task] = ‹db.Task.all().map(task => { ...task, n: "a" })›',
+    'typecheck.mismatch',
+    'Task.n is int, not str.',
+  ],
   ['let x: Size = ‹[{ all: "a" }].first()›', 'typecheck.mismatch', 'Size.all is int, not str.'],
   ['let x = "a".‹toUpperCase›()', 'typecheck.unknown_method', "Did you mean 'to_upper'?"],
   ['let x = items.‹includes›(1)', 'typecheck.unknown_method', "Did you mean 'contains'?"],

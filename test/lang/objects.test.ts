@@ -21,6 +21,31 @@ const messages = (source: string) => checkProgram(source).diagnostics.map(({mess
 
 const point = 'type Point { x: int, y: int, name: Option[str] }\n'
 
+describe('an object with all columns of a table', () => {
+  it('is a row, and one without is not', async () => {
+    const source = `@table type Task { title: str, n: int, note: Option[str] }
+fn marked(tasks: List[Task]) to List[Task] { tasks.map(task => { ...task, title: task.title + "!" }) }
+fn notes(tasks: List[Task]) to List[Option[str]] { tasks.map(task => task.note) }
+@test fn rows() {
+    db.Task.insert({ title: "a", n: 1 })
+    let tasks = marked(db.Task.all())
+    assert(tasks[0].title is "a!" and notes(tasks) is [None])
+}
+`
+    const checked = checkProgram(source)
+    assert.deepEqual(checked.diagnostics, [])
+    const application = await Application.open(checked, {path: ':memory:'})
+    try {
+      await application.call(checked.tests[0] as FunctionType, [])
+    } finally {
+      application.close()
+    }
+    const lacking = source.replace('{ ...task, title: task.title + "!" }', '{ title: task.title, n: 1 }')
+    const [found] = checkProgram(lacking).diagnostics
+    assert.deepEqual(found?.hints, ['The value lacks _id.'])
+  })
+})
+
 describe('an object', () => {
   it('takes the value of a variable with the name of its key', () => {
     const source = `${point}type Shape = | Dot { at: Point } | Empty

@@ -1,7 +1,7 @@
 import type {Expr, ListExpr, Name, ObjectExpr} from '../syntax/index.js'
 import {type Checker, nothing} from './checker.js'
 import type {Ir} from './ir.js'
-import {type FieldType, fits, isUnknown, join, list, show, type Type, unknown} from './types.js'
+import {type FieldType, fits, isUnknown, join, list, show, type Table, type Type, unknown} from './types.js'
 import {reportRepeatedKeys, reportUnknownName} from './unknown-name.js'
 import {variantOf} from './variants.js'
 
@@ -236,8 +236,8 @@ export function differingFields(found: Type, expected: Type): string | undefined
   if (found.kind !== 'object') return undefined
   if (expected.kind === 'object')
     return firstOf(expected.fields, ([name, type]) => differingFields(found.fields.get(name) ?? unknown, type))
-  if (expected.kind !== 'record') return undefined
-  const {name, fields} = expected.record
+  if (expected.kind !== 'record' && expected.kind !== 'row') return undefined
+  const {name, fields} = expected.kind === 'record' ? expected.record : rowFields(expected.table)
   const names = new Set(fields.map((field) => field.name))
   const added = [...found.fields.keys()].filter((field) => !names.has(field))
   if (added.length > 0)
@@ -250,6 +250,11 @@ export function differingFields(found: Type, expected: Type): string | undefined
     return `${name}.${field.name} is ${show(field.type)}, not ${show(own)}.`
   })
 }
+
+const rowFields = ({name, id, columns}: Table): {name: string; fields: readonly FieldType[]} => ({
+  name,
+  fields: [id, ...columns],
+})
 
 const isHolder = (type: Type): type is Type & {kind: 'list' | 'set' | 'option' | 'map'} =>
   type.kind === 'list' || type.kind === 'set' || type.kind === 'option' || type.kind === 'map'

@@ -231,7 +231,8 @@ const fitting: Partial<Visitor<Type, boolean, {from: Type; slot: Slot}>> = {
   record: ({record}, {from}) =>
     from.kind === 'record' ? from.record === record : from.kind === 'object' && fitsFields(from.fields, record.fields),
   sum: ({sum}, {from}) => from.kind === 'sum' && from.sum === sum,
-  row: ({table}, {from}) => from.kind === 'row' && from.table === table,
+  row: ({table}, {from}) =>
+    from.kind === 'row' ? from.table === table : from.kind === 'object' && isWholeRow(from.fields, table),
   object: ({fields}, {from}) =>
     from.kind === 'object' &&
     from.fields.size === fields.size &&
@@ -246,6 +247,12 @@ const fitting: Partial<Visitor<Type, boolean, {from: Type; slot: Slot}>> = {
 
 function fitsItems({of}: Type & {kind: 'list' | 'set'}, {from, slot}: {from: Type; slot: Slot}): boolean {
   return (from.kind === 'list' || from.kind === 'set') && fits(from.of, of, slot)
+}
+
+/** Whether an object has the columns of a table and no other fields. Those of type `Option` are present, too. */
+function isWholeRow(entries: ReadonlyMap<string, Type>, {id, columns}: Table): boolean {
+  const fields = [id, ...columns]
+  return fields.length === entries.size && fields.every(({name}) => entries.has(name)) && fitsFields(entries, fields)
 }
 
 function fitsFields(entries: ReadonlyMap<string, Type>, fields: readonly FieldType[]): boolean {
