@@ -4,6 +4,7 @@ import type {Page} from 'playwright-core'
 import {createRun, startWorkflowRunner} from '../../src/workflow/engine/index.js'
 import {seriousFaults} from '../support/axe.js'
 import {skipWithoutChromium, suitePage} from '../support/chromium.js'
+import {askMesh, startMeshServer} from '../support/mesh-server.js'
 import {orchWorkspace} from '../support/orch-workspace.js'
 import {plainPorts, workflow} from '../workflow/support.js'
 import {startDatabase, startMesh, startModels} from './servers.js'
@@ -364,6 +365,36 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
     const again = await startDatabase(t, {folder, args: ['--port', new URL(server.baseUrl).port]})
     await addTodo(again, 'Written after the restart')
     await shows(page, 'tr', 'Written after the restart')
+    await page.locator('#fault').waitFor({state: 'hidden'})
+  })
+
+  it('says that svc serve was killed, and continues when it runs again', async (t) => {
+    const {server, env} = await startModels(t)
+    const {page} = await show(t, await openDashboard(t, {env}))
+    await go(page, '#/models')
+    await shows(page, 'tr', 'tiny')
+    await server.stop('SIGKILL')
+    await shows(page, '#fault', `Cannot reach ${server.baseUrl}`)
+    await startModels(t, new URL(server.baseUrl).port)
+    await page.locator('#fault').waitFor({state: 'hidden'})
+    await shows(page, 'tr', 'tiny')
+  })
+
+  it('says that the control plane was killed, and continues when it runs again', async (t) => {
+    const first = await startMeshServer(t)
+    const join = async ({baseUrl}: typeof first, id: string) => {
+      const node = {id, version: '1.0.0', last_seen_unix_ms: 0, capabilities: {}}
+      assert.equal((await askMesh({baseUrl}, '/v1/mesh/join', {body: node})).status, 200)
+    }
+    await join(first, 'desk')
+    const {page} = await show(t, await openDashboard(t, {env: {SVC_MESH_CONTROL_ADDR: first.baseUrl}}))
+    await go(page, '#/mesh')
+    await shows(page, 'tr', 'desk')
+    await first.stop('SIGKILL')
+    await shows(page, '#fault', `Cannot reach ${first.baseUrl}`)
+    const again = await startMeshServer(t, {folder: first.folder, port: Number(new URL(first.baseUrl).port)})
+    await join(again, 'rack')
+    await shows(page, 'tr', 'rack')
     await page.locator('#fault').waitFor({state: 'hidden'})
   })
 

@@ -37,11 +37,12 @@ export async function startDatabase(
   return {server, folder: at, env: {SVC_APP_URL: server.baseUrl, SVC_APP_TOKEN: token}}
 }
 
-/** A running `svc serve` with a tiny model, which is loaded. */
-export async function startModels(t: Pick<TestContext, 'after'>) {
+/** A running `svc serve` with a tiny model, which is loaded. @param port a free one by default */
+export async function startModels(t: Pick<TestContext, 'after'>, port = '0') {
   const folder = await temporaryFolder(t)
   await writeTinyModel(join(folder, 'runs', 'tiny'))
-  const server = await startServer(['--models', join(folder, 'runs'), '--chat-template', 'none'], {
+  const args = ['--models', join(folder, 'runs'), '--chat-template', 'none', '--port', port]
+  const server = await startServer(args, {
     cwd: folder,
     env: {HOME: folder, SVC_PRECISION: 'f32'},
   })
@@ -55,7 +56,7 @@ export async function startModels(t: Pick<TestContext, 'after'>) {
     await response.json()
   }
   await load()
-  return {load, env: {SVC_INFERENCE_URL: server.baseUrl}}
+  return {server, load, env: {SVC_INFERENCE_URL: server.baseUrl}}
 }
 
 /** A control plane with a node that holds a lease. */

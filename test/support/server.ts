@@ -9,16 +9,17 @@ export interface RunningServer {
   /** Standard error so far. */
   stderr(): string
   /** Stops it and returns its exit status. */
-  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | undefined>
+  stop(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | undefined>
 }
 
 /**
- * Starts `svc serve` on a free port and waits until it is ready. It uses one thread unless `SVC_THREADS` is set: test
+ * Starts `svc serve`, on a free port unless the arguments name one, and waits until it is ready. It uses one thread unless `SVC_THREADS` is set: test
  * models are so small that more threads would only spin.
  */
 export async function startServer(args: readonly string[], {cwd, env}: SvcOptions = {}): Promise<RunningServer> {
   const options = {...(cwd === undefined ? {} : {cwd}), env: {SVC_THREADS: '1', ...env}}
-  const running = startSvc(['serve', '--port', '0', '--json', ...args], options)
+  const port = args.includes('--port') ? [] : ['--port', '0']
+  const running = startSvc(['serve', ...port, '--json', ...args], options)
   let stderr = ''
   running.stderr?.on('data', (chunk) => {
     stderr += chunk

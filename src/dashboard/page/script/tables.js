@@ -114,17 +114,20 @@ function typeWords({$ref: ref, type, items, anyOf, oneOf, const: constant}) {
   return type === 'array' && items ? `list of ${typeWords(items)}` : String(type ?? 'any')
 }
 
-/** A button that asks for the arguments of an endpoint. @param row values of a row that arguments begin with */
+const isId = ({name}) => name === 'id' || name === '_id'
+
+/** A button that asks for the arguments of an endpoint. @param row values of a row that it changes, whose id is not asked for */
 function changeButton(endpoint, row) {
   const {id, summary, parameters} = endpoint
+  const ids = row === undefined ? {} : Object.fromEntries(parameters.filter(isId).map(({name}) => [name, row._id]))
   const made = button(labelOf(id), () =>
     ask({
       title: row === undefined ? labelOf(id) : `${labelOf(id)}: ${row._id}`,
       text: summary,
       verb: labelOf(id),
-      schema: schemaOf(parameters),
-      values: row === undefined ? {} : {...row, id: row._id},
-      perform: (values) => call('db.change', {endpoint: id, arguments: values}),
+      schema: schemaOf(row === undefined ? parameters : parameters.filter((each) => !isId(each))),
+      values: row,
+      perform: (values) => call('db.change', {endpoint: id, arguments: {...ids, ...values}}),
       done: `${labelOf(id)} was performed.`,
     }),
   )
@@ -132,7 +135,7 @@ function changeButton(endpoint, row) {
   return made
 }
 
-const takesRow = ({parameters}) => parameters.some(({name, required}) => required && (name === 'id' || name === '_id'))
+const takesRow = ({parameters}) => parameters.some((each) => each.required && isId(each))
 
 /** A query: a form for its arguments, and its rows, which are read again after a change. */
 export function queryView({segments: [id]}, {showFault}) {

@@ -137,7 +137,10 @@ function askTask() {
   ask({
     title: 'New task',
     verb: 'Submit',
-    schema: {...schema, properties: {...schema.properties, priority: prioritySchema, files: filesSchema}},
+    schema: {
+      ...schema,
+      properties: {...schema.properties, priority: {...prioritySchema, default: 'normal'}, files: filesSchema},
+    },
     fields: newTaskFields,
     perform: ({files, ...values}) =>
       call('orch.submit_task', files === undefined ? values : {...values, files: files.map(fileOf)}),
