@@ -318,7 +318,7 @@ export async function bundlePages(source, compiled) {
       resolve: {extensionAlias: {'.js': ['.ts', '.js']}},
       checks: {pluginTimings: false},
     })
-    await build.write({file: join(to, 'script.js'), format: 'iife', strict: true})
+    await build.write({file: join(to, 'script.js'), format: 'iife', strict: true, minify: true})
     await build.close()
   }
 }

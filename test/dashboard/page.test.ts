@@ -352,6 +352,15 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
     await page.getByLabel('Done').check()
     await page.getByRole('button', {name: 'Filter'}).click()
     await shows(page, '.empty', 'No rows.')
+    await go(page, '#/tables/all')
+    for (const [done, selector, text] of [
+      ['true', '.empty', 'No rows.'],
+      ['false', 'tr', 'Write guides'],
+    ] as const) {
+      await page.getByLabel('Done').selectOption(done)
+      await page.getByRole('button', {name: 'Filter'}).click()
+      await shows(page, selector, text)
+    }
     assert.deepEqual(faults, [])
   })
 

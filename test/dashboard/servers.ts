@@ -13,6 +13,10 @@ const program = `/// Something to be done.
 @endpoint(kind: query) fn list(done: bool = false, search: Option[str]) to List[Todo] {
     return db.Todo.where({ done: done }).live("todos").order_by(_id)
 }
+/// Todos that are done or not.
+@endpoint(kind: query) fn all(done: Option[bool]) to List[Todo] {
+    return db.Todo.where({ done: done.unwrap_or(false) }).order_by(_id)
+}
 /// Adds a todo.
 @endpoint(kind: mutation) fn add(title: str, due: Option[str]) to Result[Id[Todo]] {
     if title.trim().is_empty() { return Error("a todo needs a title") }
