@@ -33,6 +33,7 @@ function whereIs(page: string): string {
 const plain = (text: string, width: number) =>
   text
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/^## (.*)$/gm, '$1:')
     .split(/^(```[^\n]*\n.*?^```$)/gms)
     .map((part) => (part.startsWith('```') ? indented(part) : filled(part, width)))
     .join('')

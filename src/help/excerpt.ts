@@ -1,18 +1,19 @@
-import {synonymsOf, termsOf} from './terms.js'
+import {termsOf} from './terms.js'
 
-/** Maximum lines of an excerpt, without the lines of its last block. */
-const enough = 16
+/** Rows from which a table is shown in part. */
+const longTable = 8
 
 /**
- * The part of a text that answers a question: whole blocks (paragraphs, tables, code, items of a list), those with most of
- * its words, in their order. A short text is the answer as a whole. Code follows the paragraph before it.
+ * The part of a text that answers a question: whole blocks (paragraphs, short tables, rows of long ones, code, items of a list),
+ * those with most of its words, in their order. A short text is the answer as a whole. Code follows the paragraph before it.
+ * @param values What each term of the question, or another word for it, says about a text.
+ * @param enough Maximum lines, without those of the last block.
  */
-export function excerptFor(question: string, text: string): string {
+export function excerptFor(values: ReadonlyMap<string, number>, text: string, enough: number): string {
   const blocks = blocksOf(text)
-  const wanted = new Set(termsOf(question).flatMap((term) => [term, ...synonymsOf(term)]))
-  const wordsIn = (block: string) => new Set(termsOf(block).filter((term) => wanted.has(term))).size
+  const value = (block: string) => [...new Set(termsOf(block))].reduce((sum, term) => sum + (values.get(term) ?? 0), 0)
   const order = blocks
-    .map((block, at) => ({at, value: wordsIn(block) + (at === 0 ? 0.5 : 0)}))
+    .map((block, at) => ({at, value: value(block) + (at === 0 ? 0.5 : 0)}))
     .sort((a, b) => b.value - a.value || a.at - b.at)
   const chosen = new Set<number>()
   let lines = 0
@@ -25,10 +26,11 @@ export function excerptFor(question: string, text: string): string {
     if (lines >= enough) break
     choose(at)
     if (isCode(blocks[at + 1])) choose(at + 1)
+    if (isRow(blocks[at])) choose(headOf(blocks, at))
   }
   const shown = blocks.flatMap((block, at) => (chosen.has(at) ? [{block, at}] : []))
   return shown
-    .map(({block, at}, i) => (i === 0 ? '' : isItem(block) && isItem(blocks[at - 1]) ? '\n' : '\n\n') + block)
+    .map(({block}, i) => (i === 0 ? '' : isJoined(shown[i - 1]?.block, block) ? '\n' : '\n\n') + block)
     .join('')
 }
 
@@ -36,16 +38,31 @@ const isCode = (block: string | undefined) => block?.startsWith('```') ?? false
 
 const isItem = (block: string | undefined) => block?.startsWith('- ') ?? false
 
+const isRow = (block: string | undefined) => block?.startsWith('| ') ?? false
+
+/** Items of a list, and rows of a table, have no blank line between them. */
+const isJoined = (before: string | undefined, block: string) =>
+  (isItem(before) && isItem(block)) || (isRow(before) && isRow(block))
+
+/** The first line of the table of a row. */
+function headOf(blocks: readonly string[], row: number): number {
+  let at = row
+  while (isRow(blocks[at - 1])) at -= 1
+  return at
+}
+
 const linesOf = (block: string) =>
   block.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 100)), 0)
 
-/** Paragraphs, tables, fenced code, and items of lists. */
+/** Paragraphs, tables, fenced code, items of lists, and rows of long tables after their head. */
 function blocksOf(text: string): string[] {
   const blocks: string[] = []
   let open = false
   for (const part of text.split('\n\n')) {
+    const lines = part.split('\n')
     if (open) blocks.push(`${blocks.pop()}\n\n${part}`)
     else if (/^- /.test(part)) blocks.push(...part.split(/\n(?=- )/))
+    else if (isRow(part) && lines.length > longTable) blocks.push(lines.slice(0, 2).join('\n'), ...lines.slice(2))
     else blocks.push(part)
     const fences = part.match(/^```/gm)?.length ?? 0
     if (fences % 2 === 1) open = !open

@@ -18,12 +18,15 @@ export interface WrittenAnswer {
 /** Maximum number of passages. */
 const most = 3
 
+/** Lines of the best passage of a page, and of others of the page. */
+const lines = {best: 20, other: 8}
+
 /** Coverage of the best passage below which it is about something else. */
 const leastCoverage = 0.5
 /** The same if the question names another product. */
 const leastCoverageOfProduct = 0.85
 /** Score of the best passage below which it is about something else. */
-const leastScore = 8
+const leastScore = 7
 
 /** Opens the documentation for questions. Pages are read when they are first needed. */
 export async function openHelp(): Promise<Help> {
@@ -48,15 +51,20 @@ export class Help {
    * @throws question_unknown if nothing in the documentation fits
    */
   async passagesFor(question: string): Promise<FoundPassage[]> {
-    const matches = search(this.#index, question).slice(0, most)
+    const {matches, values} = search(this.#index, question)
+    const best = matches.slice(0, most)
     const wanted = namesProduct(question) ? leastCoverageOfProduct : leastCoverage
-    if (!matches.some(({coverage, score}) => coverage >= wanted && score >= leastScore))
+    if (!best.some(({coverage, score}) => coverage >= wanted && score >= leastScore))
       throw new SvcError('question_unknown', {})
     return Promise.all(
-      matches.map(async ({place, score}) => {
+      best.map(async ({place, more, score}) => {
         const {page, headings, text} = await this.#library.passageAt(place)
-        const excerpt = excerptFor(question, text)
-        return {page, headings, text: excerpt, commands: commandsIn(this.#commands, excerpt), score}
+        const others = await Promise.all(more.map((each) => this.#library.passageAt(each)))
+        const answer = [
+          excerptFor(values, text, lines.best),
+          ...others.map((other) => `## ${other.headings.at(-1)}\n\n${excerptFor(values, other.text, lines.other)}`),
+        ].join('\n\n')
+        return {page, headings, text: answer, commands: commandsIn(this.#commands, answer), score}
       }),
     )
   }

@@ -50,7 +50,7 @@ export const nameOf = ({id}: Pick<CommandEntry, 'id'>): string => `svc ${id.repl
 export function helpText(command: CommandEntry): string {
   const {description, examples = [], flags, args} = command
   const fill = (text: string) =>
-    text.replaceAll('<%= config.bin %> <%= command.id %>', nameOf(command)).replaceAll('<%= config.bin %>', 'svc')
+    text.replaceAll('<%= config.bin %>', 'svc').replaceAll('<%= command.id %>', command.id.replaceAll(':', ' '))
   const own = Object.values(flags).filter(({helpGroup, hidden}) => helpGroup !== 'GLOBAL' && !hidden)
   const items = [
     ...Object.values(args).map(({name, description = ''}) => `- \`${name.toUpperCase()}\`: ${description}`),

@@ -1,19 +1,21 @@
 import type MiniSearch from 'minisearch'
-import type {HelpIndex} from './index-file.js'
-import {kindOf, type Place} from './passages.js'
+import type {HelpIndex, Phrase} from './index-file.js'
+import type {Place} from './passages.js'
 import {corrected} from './spelling.js'
-import {isCommon, isOtherProduct, synonymsOf, type Term, typedTerms} from './terms.js'
+import {isCommon, isOtherProduct, rarityOf, synonymsOf, type Term, typedTerms} from './terms.js'
 
 /** A passage that fits a question. */
 export interface Match {
   place: Place
+  /** Other passages of the page that fit nearly as well. */
+  more: Place[]
   score: number
   /** Share of the question that the passage contains, by the rarity of its words: from 0 to 1. */
   coverage: number
 }
 
 /** Weights of the fields: a heading says what a passage is about. */
-const boost = {title: 1.5, section: 2, asked: 2.5, text: 1}
+const boost = {title: 0.5, section: 1, text: 1}
 
 /** Weight of another word for a word of the question, in relation to that word. */
 const synonymWeight = 0.6
@@ -22,45 +24,138 @@ const synonymWeight = 0.6
 const misspelledWeight = 0.8
 
 /** Weight of a word of everyday language. */
-const commonWeight = 0.3
+const commonWeight = 0.5
 
-/** Weights of passages that are about one case: they answer only questions that name it. */
-const weightOf = ({page, headings}: Place): number =>
-  kindOf(page) === 'error' || page === 'docs/db-diagnostics.md' ? 0.8 : headings.at(-1)?.startsWith('`') ? 0.7 : 1
+/** Share of the score of the best passage of a page from which another one of the page is shown with it. */
+const nearlyAsGood = 0.7
 
-/** The passages that contain words of a question, the best of each page, and the best page first. */
-export function search({places, words}: HelpIndex, question: string): Match[] {
-  const found = new Map<number, {score: number; covered: number}>()
+/** Maximum number of such passages. */
+const morePlaces = 2
+
+/** What speaks for a passage. */
+export interface Evidence {
+  /** Share of the question that the passage contains, by the rarity of its words: from 0 to 1. */
+  coverage: number
+  /** Its square. */
+  full: number
+  /** The same share for the page. */
+  page: number
+  /** Similarity of the question and the heading or what else is asked, from 0 to 1: the most similar one, and the sum of two more. */
+  phrase: number
+  phrases: number
+  /** Sum of the scores of the words (BM25). */
+  words: number
+}
+
+/** Fitted to the questions of `test/help/questions.json`: a logistic regression over the passages that have words of a question. */
+const weights: Evidence = {coverage: 3.3, full: 2.6, page: 2, phrase: 5.4, phrases: 1.9, words: 0.09}
+
+/** What is found for a question. */
+export interface Found {
+  /** The passages that contain its words, the best of each page, and the best page first. */
+  matches: Match[]
+  /** What each of its terms, or another word for it, says about a text. */
+  values: ReadonlyMap<string, number>
+}
+
+export function search(index: HelpIndex, question: string): Found {
+  const {evidence, values} = evidenceFor(index, question)
+  const pages = new Map<string, Match>()
+  const ranked = [...evidence].map(([id, each]) => ({
+    place: index.places[id] as Place,
+    score: scoreOf(each),
+    coverage: each.coverage,
+  }))
+  for (const match of ranked.sort((a, b) => b.score - a.score)) {
+    const {page} = match.place
+    const best = pages.get(page)
+    if (best === undefined) pages.set(page, {...match, more: []})
+    else if (best.more.length < morePlaces && match.score > nearlyAsGood * best.score) best.more.push(match.place)
+  }
+  return {matches: [...pages.values()], values}
+}
+
+const scoreOf = (evidence: Evidence) =>
+  Object.entries(weights).reduce((sum, [name, weight]) => sum + weight * evidence[name as keyof Evidence], 0)
+
+/** A term that is looked up, and how well it is what was typed, from 0 to 1. */
+interface Wanted {
+  term: string
+  share: number
+}
+
+/** What speaks for each passage that contains a word of the question, by its number, and the values of the terms. */
+export function evidenceFor(
+  {places, phrases, words}: HelpIndex,
+  question: string,
+): {evidence: Map<number, Evidence>; values: ReadonlyMap<string, number>} {
+  const found = new Map<number, Evidence>()
+  const pages = new Map<string, number>()
+  const values = new Map<string, number>()
+  const terms = wantedTerms(words, question)
+  const asked = passagesAsked(phrases, new Set(terms.flatMap(({wanted}) => wanted.map(({term}) => term))))
   let total = 0
-  for (const {term: typed, word} of uniqueTerms(words, question)) {
-    const term = corrected(words, {term: typed, word})
-    if (term === undefined) continue
+  for (const {wanted, weight} of terms) {
+    const shares = new Map<number, number>()
     const scores = new Map<number, number>()
-    const add = (wanted: string, share: number) => {
-      for (const {id, score} of words.search(wanted, {boost}))
-        scores.set(id, Math.max(scores.get(id) ?? 0, score * share))
+    const [typed] = wanted
+    let passagesWithTerm = 0
+    for (const {term, share} of wanted) {
+      for (const {id, score} of words.search(term, {boost})) {
+        shares.set(id, Math.max(shares.get(id) ?? 0, share))
+        scores.set(id, Math.max(scores.get(id) ?? 0, share * score))
+      }
+      for (const id of asked.get(term) ?? []) shares.set(id, Math.max(shares.get(id) ?? 0, share))
+      if (term === typed?.term) passagesWithTerm = shares.size
     }
-    add(term, term === typed ? 1 : misspelledWeight)
-    const weight = isCommon(term) ? commonWeight : 1
-    const rarity = Math.log(1 + places.length / (1 + scores.size)) * weight
-    const exact = new Set(scores.keys())
-    for (const other of synonymsOf(term)) add(other, synonymWeight)
+    const rarity = rarityOf(places.length, passagesWithTerm) * weight
     total += rarity
-    for (const [id, score] of scores) {
-      const {score: other, covered} = found.get(id) ?? {score: 0, covered: 0}
-      found.set(id, {
-        score: other + score * weight,
-        covered: covered + rarity * (exact.has(id) ? 1 : synonymWeight),
-      })
+    for (const {term, share} of wanted) values.set(term, Math.max(values.get(term) ?? 0, rarity * share))
+    const inPages = new Map<string, number>()
+    for (const [id, share] of shares) {
+      const {coverage = 0, words: sum = 0} = found.get(id) ?? {}
+      found.set(id, {...nothing, coverage: coverage + rarity * share, words: sum + weight * (scores.get(id) ?? 0)})
+      const {page} = places[id] as Place
+      inPages.set(page, Math.max(inPages.get(page) ?? 0, share))
     }
+    for (const [page, share] of inPages) pages.set(page, (pages.get(page) ?? 0) + rarity * share)
   }
-  const best = new Map<string, Match>()
-  for (const [id, {score, covered}] of found) {
-    const place = places[id] as Place
-    const match = {place, score: score * (covered / total) ** 2 * weightOf(place), coverage: covered / total}
-    if (match.score > (best.get(place.page)?.score ?? 0)) best.set(place.page, match)
+  for (const [id, evidence] of found) {
+    const {page} = places[id] as Place
+    const similar = (phrases[id] ?? []).map((phrase) => similarity(phrase, values, total)).sort((a, b) => b - a)
+    evidence.coverage /= total
+    evidence.full = evidence.coverage ** 2
+    evidence.page = (pages.get(page) ?? 0) / total
+    evidence.phrase = similar[0] ?? 0
+    evidence.phrases = (similar[1] ?? 0) + (similar[2] ?? 0)
   }
-  return [...best.values()].sort((a, b) => b.score - a.score)
+  return {evidence: found, values}
+}
+
+/** The passages with phrases that contain a term, by the term. */
+function passagesAsked(phrases: HelpIndex['phrases'], wanted: ReadonlySet<string>): Map<string, Set<number>> {
+  const asked = new Map([...wanted].map((term) => [term, new Set<number>()]))
+  phrases.forEach((list, id) => {
+    for (const {terms} of list) for (const term of terms) asked.get(term)?.add(id)
+  })
+  return asked
+}
+
+const nothing: Evidence = {coverage: 0, full: 0, page: 0, phrase: 0, phrases: 0, words: 0}
+
+/** Cosine of a phrase and the question, by the rarity of the terms that both have. */
+const similarity = ({terms, rarity}: Phrase, values: ReadonlyMap<string, number>, total: number) =>
+  terms.reduce((sum, term) => sum + (values.get(term) ?? 0), 0) / Math.sqrt(rarity * total || 1)
+
+/** Each term of a question with the other words for it. */
+function wantedTerms(words: MiniSearch, question: string): {wanted: Wanted[]; weight: number}[] {
+  return [...uniqueTerms(words, question)].flatMap(({term: typed, word}) => {
+    const term = corrected(words, {term: typed, word})
+    if (term === undefined) return []
+    const others = synonymsOf(term).map((other) => ({term: other, share: synonymWeight}))
+    const weight = (isCommon(term) ? commonWeight : 1) * (term === typed ? 1 : misspelledWeight)
+    return [{wanted: [{term, share: 1}, ...others], weight}]
+  })
 }
 
 /** The terms of a question, without repeats, and the names that its words spell: `port in use` is `port_in_use`, too. */

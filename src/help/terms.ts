@@ -19,7 +19,7 @@ before begin best better between big bit both break broke broken bring call can 
 come comes complain complains completely correct current day days desktop difference different disappear does down during
 each early easy else end enough ever every everybody everyone everything exact exactly existing explain far few fifty finally
 find fine first five follow forever full gave gives give given go goes going gone good great guy half hang hangs happen
-happened happening happens happy hard heavy help hello hi hour hours hundred idea instead interested internet interview
+happened happening happens happy hard heavy help hello hi hour hours hundred idea instead interested interview
 interviews job jobs keep keeps kind knew know known laptop large last later least left less long longer look looks lose lot
 lots machine many match maybe mean means middle might minute minutes moment more most much must name near necessary need
 needs never new next nice night nothing notice now number often ok old once open order ourselves outside over part past pc
@@ -36,18 +36,21 @@ const commonWords = new Set(everyday.map((each) => stemmer(each)))
 /** Whether a term is a word of everyday language. */
 export const isCommon = (term: string): boolean => commonWords.has(term)
 
+/** What a term that is in `count` of all passages says about one of them. */
+export const rarityOf = (all: number, count: number): number => Math.log(1 + all / (1 + count))
+
 /** Words of everyday language, and words that say nothing, as they are written. */
 export const everydayWords: ReadonlySet<string> = new Set([...stopWords, ...everyday])
 
 /** Names of other products. A question with one that a passage lacks is about something else. */
 const otherProducts = new Set(
-  `amazon android ansible apache apple aws azure bitcoin blender bluetooth chatgpt chrome copilot css django docker dropbox
-eclipse elasticsearch excel facebook figma firefox flask git github gitlab gmail golang google gpu grafana gradle hadoop html
+  `amazon android ansible apache apple aws azure bitcoin blender bluetooth chatgpt chrome copilot css discord django docker dropbox
+eclipse elasticsearch excel facebook figma firefox flask git github gitlab gmail golang google gpu grafana gradle hadoop html icloud
 instagram intellij ios iphone java jenkins jira jupyter kafka kotlin kubectl kubernetes linkedin linux mac macos maven
 midjourney minecraft mongodb mysql netflix nginx notion numpy outlook pandas perl photoshop php pip poetry powerpoint
 powershell pytest python pytorch rails react redis ruby rust salesforce scala selenium shopify siri slack spark spotify spring
 sql sqlserver steam swift teams telegram tensorflow terraform tiktok twitter ubuntu unity vim vue webpack whatsapp wifi windows
-word wordpress xbox xcode youtube zoom`.split(/\s+/),
+wordpress xbox xcode youtube zoom`.split(/\s+/),
 )
 
 /** Whether a word of a question names another product. */
@@ -62,11 +65,25 @@ export interface Term {
   word: string
 }
 
+/** Words whose stems are those of other words: a computer does not compute, and is a machine. */
+const sameAs: Readonly<Record<string, string>> = {
+  computer: 'machine',
+  computers: 'machines',
+  laptop: 'machine',
+  laptops: 'machines',
+  pc: 'machine',
+  pcs: 'machines',
+  mic: 'microphone',
+  mics: 'microphones',
+}
+
 /** The terms of a text: every name as a whole, and the stems of all words in it. */
 export function typedTerms(text: string): Term[] {
   return [...text.toLowerCase().matchAll(word)].flatMap(([name]) => {
     const parts = name.split(/[._-]/)
-    const stems = parts.filter((part) => !stopWords.has(part)).map((part) => ({term: stemmer(part), word: part}))
+    const stems = parts
+      .filter((part) => !stopWords.has(part))
+      .map((part) => ({term: stemmer(sameAs[part] ?? part), word: part}))
     return parts.length > 1 ? [{term: name, word: name}, ...stems] : stems
   })
 }
@@ -96,10 +113,10 @@ const synonyms: Readonly<Record<string, string>> = {
   cheap: 'cost',
   claude: 'mcp client',
   code: 'status',
+  cloud: 'network offline',
   cluster: 'mesh machine node',
   codex: 'mcp client',
   colour: 'color terminal',
-  computer: 'machine node',
   concurrent: 'parallel',
   config: 'configuration setting',
   configure: 'configuration setting',
@@ -148,6 +165,7 @@ const synonyms: Readonly<Record<string, string>> = {
   home: 'data directory',
   import: 'load',
   install: 'npm setup',
+  internet: 'network offline',
   job: 'task',
   key: 'token',
   kill: 'stop cancel',
@@ -162,9 +180,8 @@ const synonyms: Readonly<Record<string, string>> = {
   login: 'token authentication',
   lora: 'adapter',
   lost: 'recover restore',
-  machine: 'node computer',
+  machine: 'node',
   memory: 'ram precision',
-  mic: 'microphone',
   mistake: 'error undo',
   money: 'cost budget',
   monitor: 'status metrics',
@@ -181,7 +198,9 @@ const synonyms: Readonly<Record<string, string>> = {
   permission: 'approve role access',
   periodic: 'schedule cron',
   phone: 'mobile',
+  photo: 'image',
   pick: 'choose select',
+  picture: 'image',
   postgres: 'postgresql',
   preference: 'setting',
   print: 'output',

@@ -1,20 +1,18 @@
 import {join} from 'node:path'
 import {median, round, timeProcess} from '../../src/bench/measure.js'
 import {packageRoot} from '../../src/files/index.js'
-import {openHelp} from '../../src/help/index.js'
-import {judge, questions, share} from '../help/evaluate.js'
+import {type Help, openHelp} from '../../src/help/index.js'
+import {heldOut, type Judged, judge, type Question, questions, share} from '../help/evaluate.js'
 
 const rounds = 11
 
 /**
- * Answers of `svc ask` without a model to questions that were written apart from its index: shares of all questions about svc,
- * and of those about something else that are refused. Also the time of the command, divided by that of `node -e 0`.
+ * Answers of `svc ask` without a model: shares of the questions about svc, and of those about something else that are refused, for
+ * the questions that the search is tuned with, and for those that it is not. Also the time of the command, divided by that of
+ * `node -e 0`.
  */
 export async function ask() {
   const help = await openHelp()
-  const judged = await Promise.all(questions.map((question) => judge(help, question)))
-  const foreign = judged.filter(({from}) => from === 'foreign')
-  const own = judged.filter(({from}) => from !== 'foreign')
   const options = {cwd: packageRoot, env: process.env, signal: new AbortController().signal}
   const ratios: number[] = []
   for (let i = 0; i < rounds; i++) {
@@ -24,28 +22,25 @@ export async function ask() {
     ratios.push(answered / bare)
   }
   return {
-    questions: own.length,
-    page_among_the_first_three: round(
-      share(own, ({isPageFound}) => isPageFound),
-      3,
-    ),
-    first_passage_right: round(
-      share(own, ({isRight}) => isRight),
-      3,
-    ),
-    confidently_wrong: round(
-      share(own, ({isWrong}) => isWrong),
-      3,
-    ),
-    not_answered: round(
-      share(own, ({passages}) => passages.length === 0),
-      3,
-    ),
-    foreign_questions: foreign.length,
-    foreign_refused: round(
-      share(foreign, ({isRight}) => isRight),
-      3,
-    ),
+    tuned: await figuresOf(help, questions),
+    held_out: await figuresOf(help, heldOut),
     time_ratio: round(median(ratios), 2),
+  }
+}
+
+async function figuresOf(help: Help, asked: readonly Question[]) {
+  const judged = await Promise.all(asked.map((question) => judge(help, question)))
+  const foreign = judged.filter(({from}) => from === 'foreign')
+  const own = judged.filter(({from}) => from !== 'foreign')
+  const shareOf = (of: readonly Judged[], holds: (one: Judged) => boolean) => round(share(of, holds), 3)
+  return {
+    questions: own.length,
+    page_among_the_first_three: shareOf(own, ({isPageFound}) => isPageFound),
+    first_passage_right: shareOf(own, ({isRight}) => isRight),
+    confidently_wrong: shareOf(own, ({isWrong}) => isWrong),
+    not_answered: shareOf(own, ({passages}) => passages.length === 0),
+    with_a_command: shareOf(own, ({passages: [first]}) => (first?.commands.length ?? 0) > 0),
+    foreign_questions: foreign.length,
+    foreign_refused: shareOf(foreign, ({isRight}) => isRight),
   }
 }

@@ -11,7 +11,7 @@ import {readCommands} from '../../src/help/manifest.js'
 import {sectionsOf} from '../../src/help/markdown.js'
 import {Library} from '../../src/help/passages.js'
 import {projectFile} from '../support/project.js'
-import {judge, questions, share} from './evaluate.js'
+import {heldOut, judge, questions, share} from './evaluate.js'
 
 const commands = await readCommands()
 const help = await openHelp()
@@ -79,15 +79,29 @@ describe('the commands in a text', () => {
 })
 
 describe('an excerpt', () => {
-  it('is the whole of a short text', () => assert.equal(excerptFor('b', 'a\n\nb\n\n- c\n- d'), 'a\n\nb\n\n- c\n- d'))
+  it('is the whole of a short text', () =>
+    assert.equal(excerptFor(new Map([['b', 1]]), 'a\n\nb\n\n- c\n- d', 16), 'a\n\nb\n\n- c\n- d'))
 
   it('of a long text has the blocks with the words of the question, and the code after them', () => {
     const filler = Array.from({length: 12}, (_, i) => `Filler ${i}.\n${'x\n'.repeat(3)}x`).join('\n\n')
     const text = `Start.\n\n${filler}\n\nDelete old recordings:\n\n\`\`\`\n$ rm\n\n$ ls\n\`\`\`\n\n${filler}`
-    const excerpt = excerptFor('remove a recording', text)
+    const excerpt = excerptFor(
+      new Map([
+        ['record', 2],
+        ['delet', 1],
+      ]),
+      text,
+      16,
+    )
     assert.match(excerpt, /^Start\.\n\n/)
     assert.match(excerpt, /Delete old recordings:\n\n```\n\$ rm\n\n\$ ls\n```/)
     assert.ok(excerpt.split('\n').length < 40, excerpt)
+  })
+
+  it('of a long table has its head and the rows with the words of the question', () => {
+    const rows = Array.from({length: 12}, (_, i) => `| flag${i} | Effect ${i} |`)
+    const text = ['| Flag | Effect |', '| --- | --- |', ...rows].join('\n')
+    assert.equal(excerptFor(new Map([['flag7', 5]]), text, 1), '| Flag | Effect |\n| --- | --- |\n| flag7 | Effect 7 |')
   })
 })
 
@@ -132,22 +146,59 @@ describe('answers', () => {
     assert.ok(first?.commands.includes('svc rm Qwen/Qwen2.5-0.5B-Instruct'), String(first?.commands))
   })
 
-  it('are right for as many of the questions as the documentation says', async () => {
-    const judged = await Promise.all(questions.map((question) => judge(help, question)))
-    const foreign = judged.filter(({from}) => from === 'foreign')
-    const own = judged.filter(({from}) => from !== 'foreign')
-    const figures = {
-      page: share(own, ({isPageFound}) => isPageFound),
-      right: share(own, ({isRight}) => isRight),
-      wrong: share(own, ({isWrong}) => isWrong),
-      refused: share(foreign, ({isRight}) => isRight),
+  // Somewhat less than what docs/benchmarks.md says, because every change of a text changes some answers.
+  const sets = [
+    {
+      name: 'the search is tuned with',
+      asked: questions,
+      wanted: {page: 0.95, right: 0.82, wrong: 0.02, refused: 0.925},
+    },
+    {name: 'were held out', asked: heldOut, wanted: {page: 0.9, right: 0.82, wrong: 0.03, refused: 0.93}},
+  ]
+  for (const {name, asked, wanted} of sets)
+    it(`are right for as many of the questions that ${name} as the documentation says`, async () => {
+      const judged = await Promise.all(asked.map((question) => judge(help, question)))
+      const foreign = judged.filter(({from}) => from === 'foreign')
+      const own = judged.filter(({from}) => from !== 'foreign')
+      const figures = {
+        page: share(own, ({isPageFound}) => isPageFound),
+        right: share(own, ({isRight}) => isRight),
+        wrong: share(own, ({isWrong}) => isWrong),
+        refused: share(foreign, ({isRight}) => isRight),
+      }
+      const missed = own.filter(({isPageFound}) => !isPageFound).map(({question}) => question)
+      assert.ok(figures.page >= wanted.page, `${JSON.stringify(figures)}\n${missed.join('\n')}`)
+      assert.ok(figures.right >= wanted.right, JSON.stringify(figures))
+      assert.ok(figures.wrong <= wanted.wrong, JSON.stringify(figures))
+      assert.ok(figures.refused >= wanted.refused, JSON.stringify(figures))
+    })
+
+  it('have commands that can be parsed, and so have the questions', async () => {
+    for (const {question, command} of [...questions, ...heldOut])
+      if (command !== null) assert.equal(argumentFault(commands, argumentsOf(command) ?? []), undefined, question)
+    const judged = await Promise.all([...questions, ...heldOut].map((question) => judge(help, question)))
+    for (const {question, passages} of judged)
+      for (const line of passages.flatMap((passage) => passage.commands))
+        assert.equal(argumentFault(commands, argumentsOf(line) ?? []), undefined, question)
+  })
+
+  it('add other parts of the page if they fit nearly as well', async () => {
+    const [first] = await help.passagesFor('skip the beginning, only a section of a recording, and make subtitles')
+    assert.match(first?.text ?? '', /\n\n## /)
+  })
+})
+
+describe('what people ask', () => {
+  it('repeats no four words of a held-out question', async () => {
+    const asked: Record<string, string[]> = JSON.parse(await readFile(projectFile('src/help/also-asked.json'), 'utf8'))
+    const fours = (text: string) => {
+      const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? []
+      return words.slice(3).map((_, at) => words.slice(at, at + 4).join(' '))
     }
-    // Somewhat less than what docs/benchmarks.md says, because every change of a text changes some answers.
-    const wanted = {page: 0.88, right: 0.62, wrong: 0.02, refused: 0.87}
-    const missed = own.filter(({isPageFound}) => !isPageFound).map(({question}) => question)
-    assert.ok(figures.page >= wanted.page, `${JSON.stringify(figures)}\n${missed.join('\n')}`)
-    assert.ok(figures.right >= wanted.right, JSON.stringify(figures))
-    assert.ok(figures.wrong <= wanted.wrong, JSON.stringify(figures))
-    assert.ok(figures.refused >= wanted.refused, JSON.stringify(figures))
+    const held = new Set(heldOut.flatMap(({question}) => fours(question)))
+    const repeated = Object.values(asked)
+      .flat()
+      .filter((phrase) => fours(phrase).some((four) => held.has(four)))
+    assert.deepEqual(repeated, [])
   })
 })
