@@ -1,4 +1,5 @@
 import type {FloatDtype, FusedMatrix} from '../weights/index.js'
+import type {RecurrentSpec} from './recurrent/block.js'
 
 /** The computation of a decoder, independent of its family. Dimensions are numbers of elements. */
 export interface DecoderSpec {
@@ -27,13 +28,17 @@ export interface DecoderSpec {
 }
 
 /**
- * One layer: x += postNorm(attention(norm(x))); x += postNorm(mlp(norm(x))). Norms without a name are left out. What is
- * added is multiplied by `residualScale`.
+ * One layer: x += postNorm(mixer(norm(x))); x += postNorm(mlp(norm(x))). Norms without a name are left out. What is
+ * added is multiplied by `residualScale`. The mixer is attention or, in some layers of hybrid models, recurrent.
  */
-export interface LayerSpec {
-  attention: AttentionSpec
-  mlp: MlpSpec
-}
+export type LayerSpec = {mlp: MlpSpec} & (
+  | {attention: AttentionSpec; recurrent?: undefined}
+  | {attention?: undefined; recurrent: RecurrentSpec}
+)
+
+/** The attention of the layers that have it. */
+export const attentionsOf = ({layers}: Pick<DecoderSpec, 'layers'>): AttentionSpec[] =>
+  layers.flatMap(({attention}) => attention ?? [])
 
 export interface AttentionSpec {
   heads: number
