@@ -2,12 +2,15 @@ import {type Attributes, GraphBuilder, type Value} from '../onnx/index.js'
 import {type TensorMap, withParts} from '../weights/index.js'
 import {AdapterBranches} from './adapters/adapter-branches.js'
 import {Initializers} from './initializers.js'
+import type {BlockContext, RecurrentSpec} from './recurrent/block.js'
+import {buildRecurrent} from './recurrent/index.js'
 import {queryFactor, rotaryFrequencies} from './rope.js'
 import type {
   Activation,
   AttentionSpec,
   DecoderSpec,
   ExpertNames,
+  LayerSpec,
   MlpSpec,
   NormNames,
   RopeSpec,
@@ -30,7 +33,8 @@ export interface DecoderGraph {
  * - `last_index` int32 `[batch]`, position of each row's last token
  * - `total_length` int32 `[1]`, length of the longest row including its past
  * - `logit_rows` int64 `[rows]`, indexes of the `batch * time` hidden states to compute logits for
- * - `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]`
+ * - `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]` of attention
+ * - `past_state.N.NAME` `[batch, ...shape]` of recurrent layers
  * - with adapters, those of `AdapterBranches`
  *
  * Outputs, to run in place:
@@ -38,7 +42,7 @@ export interface DecoderGraph {
  * - `logits` `[rows, vocabulary]`
  * - `top_ids` int64 and `top_logits` `[rows, count]`, the most likely tokens
  * - `log_total` `[rows, 1]`, log-sum-exp of the logits
- * - `present_key.N`, `present_value.N`, which may share memory with the past
+ * - `present_key.N`, `present_value.N`, `present_state.N.NAME`, which may share memory with the past
  *
  * With a quantised head, the logits and their total are approximate, and those of the most likely tokens are exact.
  *
@@ -62,9 +66,9 @@ export function buildDecoderGraph(
   const {hiddenSize, vocabSize} = spec
   const embedded = weights.rows(tokens, spec.tensors.embedding, [vocabSize, hiddenSize])
   let hidden = scaled(graph, embedded, spec.embeddingScale)
-  for (const [i, {attention, mlp}] of spec.layers.entries()) {
-    hidden = layers.residual(hidden, attention.names, (x) => layers.attend(attention, i, x))
-    hidden = layers.residual(hidden, mlp.names, (x) => layers.feedForward(mlp, x))
+  for (const [i, layer] of spec.layers.entries()) {
+    hidden = layers.residual(hidden, (layer.attention ?? layer.recurrent).names, (x) => layers.mix(layer, i, x))
+    hidden = layers.residual(hidden, layer.mlp.names, (x) => layers.feedForward(layer.mlp, x))
   }
   const rows = graph.node('Reshape', [hidden, graph.integers(-1, hiddenSize)])
   const last = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
@@ -184,8 +188,26 @@ class LayerBuilder {
     return this.#graph.node('Add', [x, scaled(this.#graph, normed, this.#spec.residualScale)])
   }
 
+  /** Attention, or what a recurrent layer has instead. */
+  mix({attention, recurrent}: LayerSpec, layer: number, x: Value): Value {
+    return attention === undefined ? this.#recur(recurrent, layer, x) : this.#attend(attention, layer, x)
+  }
+
+  #recur(recurrent: RecurrentSpec, layer: number, x: Value): Value {
+    const states = recurrent.states.map(({name, shape}) => ({
+      past: this.#graph.input(`past_state.${layer}.${name}`, 'float32', ['batch', ...shape]),
+      present: `present_state.${layer}.${name}`,
+    }))
+    const context: BlockContext = {
+      graph: this.#graph,
+      weight: (name, shape) => this.#weights.get(name, shape),
+      project: (value, {role, name, shape}) => this.#linear(value, role, name, shape),
+    }
+    return buildRecurrent(context, recurrent, x, states)
+  }
+
   /** Grouped-query attention with rotary embedding and KV cache. */
-  attend(attention: AttentionSpec, layer: number, x: Value): Value {
+  #attend(attention: AttentionSpec, layer: number, x: Value): Value {
     const graph = this.#graph
     const {hiddenSize} = this.#spec
     const {heads, kvHeads, headDim, rope, scale, cap, window, names, biases, headNorms} = attention

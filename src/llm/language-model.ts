@@ -26,7 +26,8 @@ import {ReplyPlanner} from './reply-planner.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {rotaryFrequencies} from './rope.js'
 import {Scheduler} from './scheduler.js'
-import type {DecoderSpec} from './spec.js'
+import {cacheShapeOf} from './sequence-cache.js'
+import {attentionsOf, type DecoderSpec} from './spec.js'
 
 /** A model loaded in the calling thread. Each graph run blocks that thread. */
 export interface LanguageModel {
@@ -61,8 +62,8 @@ function stateKey({config}: RunDirectory, weights: TensorMap, device: Device, po
 }
 
 /** The rotary frequencies, which may depend on the context length; empty if they do not. */
-function positionsKey({layers}: DecoderSpec, contextLength: number): string {
-  const ropes = layers.map(({attention}) => attention.rope).filter((rope) => rope !== undefined)
+function positionsKey(spec: DecoderSpec, contextLength: number): string {
+  const ropes = attentionsOf(spec).flatMap(({rope}) => rope ?? [])
   const frequencies = (length: number) => JSON.stringify(ropes.map((rope) => rotaryFrequencies(rope, length)))
   const own = frequencies(contextLength)
   return own === frequencies(0) ? '' : createHash('sha256').update(own).digest('hex')
@@ -116,7 +117,7 @@ export async function loadLanguageModel(
           folder: join(derivedFolder(process.env), prefixFolder),
           maxBytes: prefixFileBytes,
           model: await stateKey(directory, weights, device, positionsKey(spec, contextLength)),
-          layers: spec.layers.map(({attention}) => attention),
+          shape: cacheShapeOf(spec),
           counters,
         })
   const prefixes =

@@ -4,6 +4,7 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {EngineCounters} from '../../src/llm/counters.js'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
+import {cacheShapeOf} from '../../src/llm/sequence-cache.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
 import type {KvState} from '../../src/llm/kv-cache.js'
@@ -54,7 +55,7 @@ const beginningOf = (state: KvState, length: number): KvState => ({
 })
 
 const storeIn = (folder: string, changes: Partial<PrefixStoreOptions> = {}) =>
-  new PrefixStore({folder, maxBytes: 1e6, model: 'm1', layers, counters: new EngineCounters(), ...changes})
+  new PrefixStore({folder, maxBytes: 1e6, model: 'm1', shape: {layers, states: []}, counters: new EngineCounters(), ...changes})
 
 /** Writes the first tokens of a sequence to a file. */
 async function write(folder: string, tokens: number[], length: number, changes: Partial<PrefixStoreOptions> = {}) {
@@ -157,7 +158,7 @@ describe('beginnings of prompts in files', () => {
 
   it('are ignored and removed: a file of another shape', async (t) => {
     const folder = await temporaryFolder(t)
-    await write(folder, range(0, 300), 200, {layers: layers.slice(1)})
+    await write(folder, range(0, 300), 200, {shape: {layers: layers.slice(1), states: []}})
     const counters = new EngineCounters()
     assert.deepEqual(await storeIn(folder, {counters}).load(1e6), [])
     assert.equal(counters.get('prefixFilesIgnored'), 1)
@@ -196,7 +197,7 @@ describe('a state restored from a file', () => {
   it('is equal to a computed one, for random prompts with random common beginnings', async (t) => {
     const decoder = await openTiny(t)
     const folder = await temporaryFolder(t)
-    const shape = decoder.spec.layers.map(({attention}) => attention)
+    const shape = cacheShapeOf(decoder.spec)
     const {below: integer} = seeded(7)
     const text = (length: number) => Array.from({length}, () => integer(tinyModel.vocabSize))
     const compute = async (tokens: readonly number[]) => {
@@ -211,13 +212,13 @@ describe('a state restored from a file', () => {
         [...head, ...text(1 + integer(40))],
         [...head, ...text(1 + integer(40))],
       ] as const
-      const store = storeIn(folder, {layers: shape, model: `round${round}`, maxBytes: 1e8})
+      const store = storeIn(folder, {shape, model: `round${round}`, maxBytes: 1e8})
       const prefixes = new PrefixCache(1e8, (prefix, length) => store.offer(prefix, length))
       const first = await compute(prompts[0])
       prefixes.add(prompts[0], 'a1', first.cache.save(first.slot))
       const {length = 0} = prefixes.find(prompts[1], 'a1', prompts[1].length - 1) ?? {}
       await store.close()
-      const [restored] = await storeIn(folder, {layers: shape, model: `round${round}`}).load(1e8)
+      const [restored] = await storeIn(folder, {shape, model: `round${round}`}).load(1e8)
       if (length === prompts[0].length) continue
       assert.deepEqual(restored?.tokens, prompts[1].slice(0, length))
       const beginning = decoder.newCache()

@@ -71,7 +71,7 @@ describe('a GGUF file', () => {
       })
       const [layer] = (await specOf(file)).layers
       assert.deepEqual(
-        {...layer?.attention.rope?.scaling},
+        {...layer?.attention?.rope?.scaling},
         {
           kind: 'yarn',
           factor: 4,
@@ -101,7 +101,7 @@ describe('a GGUF file', () => {
     })
 
     it('is refused if a key that it does not know could change the computation', async () => {
-      const file = await withMetadata({'llama.attention.clamp_kqv': {f32: 8}})
+      const file = await withMetadata({'llama.attention?.clamp_kqv': {f32: 8}})
       await assert.rejects(specOf(file), {
         code: 'model_config_unsupported',
         message: /sets llama\.attention\.clamp_kqv to 8, which is not supported/,
@@ -118,7 +118,7 @@ describe('a GGUF file', () => {
       'general.architecture': {text: 'llama'},
       'llama.context_length': u32(64),
       'llama.embedding_length': u32(16),
-      'llama.attention.head_count': u32(2),
+      'llama.attention?.head_count': u32(2),
       'llama.block_count': u32(1),
       'llama.vocab_size': u32(4),
       'tokenizer.ggml.model': {text: 'gpt2'},
@@ -131,7 +131,7 @@ describe('a GGUF file', () => {
     ]
     await writeFile(file, ggufFile(metadata, tensors))
     const [layer] = (await specOf(file)).layers
-    assert.deepEqual(layer?.attention.rope?.scaling, {kind: 'divided', divisors: [1, 1, 2, 8]})
+    assert.deepEqual(layer?.attention?.rope?.scaling, {kind: 'divided', divisors: [1, 1, 2, 8]})
   })
 
   it('that is split is opened by its first part', async (test) => {

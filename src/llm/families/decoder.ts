@@ -1,4 +1,5 @@
 import type {FusedMatrix} from '../../weights/index.js'
+import type {RecurrentSpec} from '../recurrent/block.js'
 import type {
   Activation,
   AttentionSpec,
@@ -37,6 +38,16 @@ export interface DecoderTraits {
   activation?: 'hidden_act' | 'hidden_activation'
   /** Where the RMS norms of a layer are: before attention and feed-forward, after them, or both. */
   norms?: keyof typeof normNames
+  /** Names of parts of a layer, or of the last norm, by their names in Llama. */
+  renamed?: Readonly<Record<string, string>>
+  /** Key of the epsilon of every RMS norm, and its default. */
+  normEps?: readonly [key: string, fallback: number]
+  /** What a layer has instead of attention, if it is recurrent. @param prefix of the names of the layer */
+  recurrent?(layer: number, prefix: string): Omit<RecurrentSpec, 'names'> | undefined
+  /** Whether the head is the embedding, if the configuration has another key for that. */
+  isTied?: boolean | undefined
+  /** Size of the feed-forwards; default: `intermediate_size`. */
+  intermediateSize?: number
   experts?: ExpertTraits
   normOffset?: DecoderSpec['normOffset']
   embeddingScale?: number
@@ -92,23 +103,26 @@ export function readDecoder(
   const activation = readActivation(config, traits.activation ?? 'hidden_act')
   const contextLength = config.count('max_position_embeddings', 2048)
   const ropes = readRopes(config, {...traits, headDim: sizes.headDim, contextLength})
-  const plain = {intermediateSize: config.count('intermediate_size', 4 * hiddenSize), activation}
+  const intermediateSize = traits.intermediateSize ?? config.count('intermediate_size', 4 * hiddenSize)
+  const {renamed = {}, normEps = ['rms_norm_eps', 1e-6]} = traits
   const root = textRoots.find((each) => has(embeddingOf(each))) ?? textRoots[0]
   const embedding = embeddingOf(root)
   const layers = Array.from({length: config.count('num_hidden_layers')}, (_, i): LayerSpec => {
-    const names = new LayerNames(`${root}.layers.${i}`, traits.norms ?? 'before')
-    return {
-      attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)},
-      mlp: {...plain, ...names.mlp(traits.experts?.isIn(i) ? traits.experts : undefined)},
-    }
+    const prefix = `${root}.layers.${i}`
+    const names = new LayerNames(prefix, traits.norms ?? 'before', renamed)
+    const mlp = {intermediateSize, activation, ...names.mlp(traits.experts?.isIn(i) ? traits.experts : undefined)}
+    const recurrent = traits.recurrent?.(i, prefix)
+    if (recurrent !== undefined) return {recurrent: {...recurrent, names: names.normNames('attention')}, mlp}
+    return {attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)}, mlp}
   })
-  const tied = config.optionalFlag('tie_word_embeddings') ?? !headNames.some(has)
+  const declared = config.optionalFlag('tie_word_embeddings')
+  const tied = traits.isTied ?? declared ?? !headNames.some(has)
   return {
     family,
     vocabSize: config.count('vocab_size'),
     hiddenSize,
     contextLength: extendedContext(contextLength, ropes.full),
-    normEps: config.positive('rms_norm_eps', 1e-6),
+    normEps: config.positive(...normEps),
     normOffset: traits.normOffset ?? 0,
     embeddingScale: traits.embeddingScale ?? 1,
     residualScale: traits.residualScale ?? 1,
@@ -118,7 +132,7 @@ export function readDecoder(
     fused: traits.isFused ? layers.flatMap(fusedOf) : [],
     tensors: {
       embedding,
-      norm: `${root}.norm.weight`,
+      norm: `${root}.${renamed.norm ?? 'norm'}.weight`,
       head: tied ? embedding : (headNames.find(has) ?? headNames[0]),
     },
   }
@@ -154,7 +168,9 @@ function attentionOf(
 }
 
 /** The fused matrices of a layer. */
-function fusedOf({attention: {heads, kvHeads, headDim, names}, mlp}: LayerSpec): FusedMatrix[] {
+function fusedOf({attention, mlp}: LayerSpec): FusedMatrix[] {
+  if (attention === undefined) return []
+  const {heads, kvHeads, headDim, names} = attention
   const [{gate, up}] = mlp.experts as readonly [ExpertNames]
   return [
     {
@@ -176,17 +192,20 @@ function fusedOf({attention: {heads, kvHeads, headDim, names}, mlp}: LayerSpec):
 class LayerNames {
   readonly #prefix: string
   readonly #norms: keyof typeof normNames
+  readonly #renamed: Readonly<Record<string, string>>
 
-  constructor(prefix: string, norms: keyof typeof normNames) {
+  /** @param renamed names of parts by their names in Llama */
+  constructor(prefix: string, norms: keyof typeof normNames, renamed: Readonly<Record<string, string>>) {
     this.#prefix = prefix
     this.#norms = norms
+    this.#renamed = renamed
   }
 
   attention(headNorms: DecoderTraits['headNorms']): Pick<AttentionSpec, 'names' | 'headNorms'> {
-    const name = (part: string) => `${this.#prefix}.self_attn.${part}.weight`
+    const name = (part: string) => this.#name(`self_attn.${part}`)
     return {
       names: {
-        ...this.#normNames('attention'),
+        ...this.normNames('attention'),
         q: name('q_proj'),
         k: name('k_proj'),
         v: name('v_proj'),
@@ -198,26 +217,29 @@ class LayerNames {
 
   /** @param traits of the experts of this layer, if it has them */
   mlp(traits: ExpertTraits | undefined): Omit<MlpSpec, 'intermediateSize' | 'activation'> & Partial<MlpSpec> {
-    const names = this.#normNames('mlp')
-    const prefix = `${this.#prefix}.mlp`
+    const names = this.normNames('mlp')
     const expert = (of: string): ExpertNames => ({
-      gate: `${of}.gate_proj.weight`,
-      up: `${of}.up_proj.weight`,
-      down: `${of}.down_proj.weight`,
+      gate: this.#name(`${of}.gate_proj`),
+      up: this.#name(`${of}.up_proj`),
+      down: this.#name(`${of}.down_proj`),
     })
-    if (traits === undefined) return {names, experts: [expert(prefix)], routing: undefined}
+    if (traits === undefined) return {names, experts: [expert('mlp')], routing: undefined}
     const {count, used, isNormalised, intermediateSize} = traits
     return {
       intermediateSize,
       names,
-      experts: Array.from({length: count}, (_, i) => expert(`${prefix}.experts.${i}`)),
-      routing: {router: `${prefix}.gate.weight`, used: Math.min(used, count), isNormalised},
+      experts: Array.from({length: count}, (_, i) => expert(`mlp.experts.${i}`)),
+      routing: {router: this.#name('mlp.gate'), used: Math.min(used, count), isNormalised},
     }
   }
 
-  #normNames(part: 'attention' | 'mlp'): NormNames {
+  normNames(part: 'attention' | 'mlp'): NormNames {
     const [norm, postNorm] = normNames[this.#norms][part]
-    const name = (short: string | undefined) => short && `${this.#prefix}.${short}.weight`
+    const name = (short: string | undefined) => short && this.#name(short)
     return {norm: name(norm), postNorm: name(postNorm)}
+  }
+
+  #name(part: string): string {
+    return `${this.#prefix}.${this.#renamed[part] ?? part}.weight`
   }
 }

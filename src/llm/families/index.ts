@@ -5,6 +5,7 @@ import {embeddingOf, textRoots} from './decoder.js'
 import type {Family} from './family.js'
 import {gemma2, gemma3} from './gemma.js'
 import {granite} from './granite.js'
+import {lfm2} from './lfm2.js'
 import {llama} from './llama.js'
 import {ministral3, mistral} from './mistral.js'
 import {olmo2} from './olmo.js'
@@ -25,6 +26,7 @@ export const families: readonly Family[] = [
   olmo2,
   granite,
   phi3,
+  lfm2,
 ]
 
 /** The values of `model_type` of language models. */
