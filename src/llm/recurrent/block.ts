@@ -1,5 +1,7 @@
 import type {GraphBuilder, Value} from '../../onnx/index.js'
 import type {NormNames} from '../spec.js'
+import type {DeltaNet} from './delta-net.js'
+import type {Mamba2} from './mamba2.js'
 import type {ShortConvolution} from './short-convolution.js'
 
 /**
@@ -30,7 +32,7 @@ export interface RecurrentLayer {
 }
 
 /** A recurrent layer of any kind. */
-export type RecurrentSpec = ShortConvolution
+export type RecurrentSpec = ShortConvolution | DeltaNet | Mamba2
 
 /** What a block needs of the graph that it is a part of. */
 export interface BlockContext {

@@ -1,5 +1,7 @@
 import type {Value} from '../../onnx/index.js'
 import type {BlockContext, RecurrentSpec, StateValue} from './block.js'
+import {buildDeltaNet} from './delta-net.js'
+import {buildMamba2} from './mamba2.js'
 import {buildShortConvolution} from './short-convolution.js'
 
 /** Adds a recurrent layer of any kind to a graph; see `Block`. */
@@ -9,5 +11,12 @@ export function buildRecurrent(
   x: Value,
   states: readonly StateValue[],
 ): Value {
-  return buildShortConvolution(context, spec, x, states)
+  switch (spec.kind) {
+    case 'short-convolution':
+      return buildShortConvolution(context, spec, x, states)
+    case 'delta-net':
+      return buildDeltaNet(context, spec, x, states)
+    case 'mamba2':
+      return buildMamba2(context, spec, x, states)
+  }
 }

@@ -44,9 +44,7 @@ export const buildShortConvolution: Block<ShortConvolution> = (context, spec, x,
   const [into, out] = spec.projections as [(typeof spec.projections)[0], (typeof spec.projections)[0]]
   const [state] = states as [StateValue]
   const biased = (value: Value, name: string, count: number) =>
-    hasBiases
-      ? graph.node('Add', [value, context.weight(name.replace(/weight$/, 'bias'), [count])])
-      : value
+    hasBiases ? graph.node('Add', [value, context.weight(name.replace(/weight$/, 'bias'), [count])]) : value
   const parts = biased(context.project(x, into), into.name, 3 * size)
   const part = (i: number) =>
     graph.node('Slice', [parts, graph.integers(i * size), graph.integers((i + 1) * size), graph.integers(2)])
