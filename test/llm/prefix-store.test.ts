@@ -4,10 +4,9 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {EngineCounters} from '../../src/llm/counters.js'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
-import {cacheShapeOf} from '../../src/llm/sequence-cache.js'
+import {cacheShapeOf, type SequenceState} from '../../src/llm/sequence-cache.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
-import type {KvState} from '../../src/llm/kv-cache.js'
 import {PrefixCache} from '../../src/llm/prefix-cache.js'
 import {PrefixStore, type PrefixStoreOptions} from '../../src/llm/prefix-store.js'
 import {defaultSampling} from '../../src/sampling/index.js'
@@ -24,7 +23,7 @@ const bytesPerToken = 8 * (2 * 4 + 3 * 2)
 const range = (from: number, length: number) => Array.from({length}, (_, i) => from + i)
 
 /** A state whose numbers all differ. */
-function stateOf(length: number, seed = 0): KvState {
+function stateOf(length: number, seed = 0): SequenceState {
   const rows = (kvHeads: number, headDim: number, from: number) =>
     Float32Array.from({length: kvHeads * length * headDim}, (_, i) => seed + from + i / 1000)
   return {
@@ -38,7 +37,7 @@ function stateOf(length: number, seed = 0): KvState {
 }
 
 /** The first positions of a state. */
-const beginningOf = (state: KvState, length: number): KvState => ({
+const beginningOf = (state: SequenceState, length: number): SequenceState => ({
   length,
   bytes: length * bytesPerToken,
   layers: state.layers.map(({key, value}, i) => {
@@ -216,7 +215,7 @@ describe('a state restored from a file', () => {
       const prefixes = new PrefixCache(1e8, (prefix, length) => store.offer(prefix, length))
       const first = await compute(prompts[0])
       prefixes.add(prompts[0], 'a1', first.cache.save(first.slot))
-      const {length = 0} = prefixes.find(prompts[1], 'a1', prompts[1].length - 1) ?? {}
+      const {length} = prefixes.find(prompts[1], 'a1', prompts[1].length - 1)
       await store.close()
       const [restored] = await storeIn(folder, {shape, model: `round${round}`}).load(1e8)
       if (length === prompts[0].length) continue

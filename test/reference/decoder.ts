@@ -1,5 +1,5 @@
 import {readTensorFloat32, type TensorEntry} from '../../src/weights/index.js'
-import {biasesOf, isGemma, type TinyModel, tinyConfig} from '../support/tiny-model.js'
+import {biasesOf, isConvolution, isGemma, nameIn, type TinyModel, tinyConfig} from '../support/tiny-model.js'
 
 /** A low-rank change of a weight, found by reading the adapter's file with the naming of its form. */
 export interface ReferenceDelta {
@@ -52,7 +52,9 @@ export class ReferenceDecoder {
     )
     for (let layer = 0; layer < layers; layer++) {
       const prefix = `model.layers.${layer}`
-      hidden = this.#around(hidden, this.#attentionNorms(prefix), (xs) => this.#attention(layer, prefix, xs))
+      hidden = this.#around(hidden, this.#attentionNorms(prefix), (xs) =>
+        isConvolution(this.#model, layer) ? this.#convolution(prefix, xs) : this.#attention(layer, prefix, xs),
+      )
       hidden = this.#around(hidden, this.#mlpNorms(prefix), (xs) => xs.map((x) => this.#mlp(prefix, x)))
     }
     const head = tied ? 'model.embed_tokens.weight' : 'lm_head.weight'
@@ -110,6 +112,26 @@ export class ReferenceDecoder {
     return isWindowed ? window : Number.POSITIVE_INFINITY
   }
 
+  /** Source: Liquid AI 2025. */
+  #convolution(prefix: string, inputs: readonly Float32Array[]): Float32Array[] {
+    const {hiddenSize} = this.#model
+    const kernel = this.#weight(`${prefix}.conv.conv.weight`)
+    const width = kernel.length / hiddenSize
+    const projected = inputs.map((x) => this.#linear(`${prefix}.conv.in_proj.weight`, x, 3 * hiddenSize))
+    const gated = projected.map((each) =>
+      each.slice(0, hiddenSize).map((b, i) => b * (each[2 * hiddenSize + i] as number)),
+    )
+    return projected.map((each, position) => {
+      const output = each.slice(hiddenSize, 2 * hiddenSize).map((c, channel) => {
+        let sum = 0
+        for (let back = 0; back < width && back <= position; back++)
+          sum += (kernel[(channel + 1) * width - 1 - back] as number) * (gated[position - back]?.[channel] as number)
+        return c * sum
+      })
+      return this.#linear(`${prefix}.conv.out_proj.weight`, output, hiddenSize)
+    })
+  }
+
   #attention(layer: number, prefix: string, inputs: readonly Float32Array[]): Float32Array[] {
     const {heads, kvHeads, headDim, hiddenSize, family} = this.#model
     const reach = this.#reach(layer)
@@ -130,7 +152,7 @@ export class ReferenceDecoder {
       if (family === 'olmo2') x.set(this.#norm(x, `${prefix}.self_attn.${name}_norm.weight`))
       for (let start = 0; start < x.length; start += headDim) {
         const head = x.subarray(start, start + headDim)
-        if (family.startsWith('qwen3') || family === 'gemma3_text')
+        if (family.startsWith('qwen3') || family === 'gemma3_text' || family === 'lfm2')
           head.set(this.#norm(head, `${prefix}.self_attn.${name}_norm.weight`))
         const turned = head.subarray(0, 2 * frequencies.angles.length)
         if (family !== 'smollm3' || (layer + 1) % 4 !== 0) this.#rope(turned, position, frequencies)
@@ -211,7 +233,7 @@ export class ReferenceDecoder {
   }
 
   /** W x + scale * B A x; `deltaName` where the change goes by another name than the weight. */
-  #linear(name: string, x: Float32Array, rows: number, deltaName = name): Float32Array {
+  #linear(name: string, x: Float32Array, rows: number, deltaName = nameIn(this.#model, name)): Float32Array {
     return this.#changed(multiply(this.#weight(name), x, rows), x, deltaName)
   }
 
@@ -229,8 +251,9 @@ export class ReferenceDecoder {
     return x.map((value, i) => (value / root) * (offset + (scale[i] as number)))
   }
 
+  /** @param name as in Llama */
   #weight(name: string): Float32Array {
-    const weight = this.#weights.get(name)
+    const weight = this.#weights.get(nameIn(this.#model, name))
     if (weight === undefined) throw new Error(`The reference has no tensor ${name}.`)
     return weight
   }

@@ -89,6 +89,21 @@ const families: Readonly<Record<string, Written>> = {
     },
   },
   ministral3: {name: 'mistral3', alternates: true},
+  lfm2: {
+    parts: {
+      'model.embedding_norm': 'token_embd_norm',
+      operator_norm: 'attn_norm',
+      'self_attn.out_proj': 'attn_output',
+      'self_attn.q_layernorm': 'attn_q_norm',
+      'self_attn.k_layernorm': 'attn_k_norm',
+      'feed_forward.w1': 'ffn_gate',
+      'feed_forward.w3': 'ffn_up',
+      'feed_forward.w2': 'ffn_down',
+      'conv.': 'shortconv.',
+    },
+    keys: {'shortconv.l_cache': 'conv_L_cache'},
+    floats: {'attention.layer_norm_rms_epsilon': 'norm_eps'},
+  },
 }
 
 const writtenAs = (family: unknown): Written => families[String(family)] ?? {}
@@ -226,8 +241,9 @@ export async function ggufOf(
     const wanted: GgufType = ggufTypes[/embed_tokens|lm_head/.test(name) ? outer : type]
     const isWhole = (shape[1] ?? 0) % wanted.weights === 0
     const {number, write} =
-      shape.length === 1 || /mlp\.gate\.weight$/.test(name) ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
-    written.push({name: ggufName(name, config.model_type), type: number, shape, data: write(values)})
+      shape.length !== 2 || /mlp\.gate\.weight$/.test(name) ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
+    const dims = shape.length === 3 ? shape.filter((_, i) => i !== 1) : shape
+    written.push({name: ggufName(name, config.model_type), type: number, shape: dims, data: write(values)})
   }
   for (const [kind, divisors] of Object.entries(divisorsOf(config)))
     written.push({
@@ -305,7 +321,7 @@ async function metadataOf(
     [key('block_count')]: number('num_hidden_layers'),
     [key('feed_forward_length')]: number('intermediate_size'),
     [key('attention.head_count')]: number('num_attention_heads'),
-    [key('attention.head_count_kv')]: number('num_key_value_heads'),
+    [key('attention.head_count_kv')]: kvHeadsOf(config),
     [key('attention.key_length')]: {u32: headDim},
     [key('attention.value_length')]: {u32: headDim},
     [key('attention.layer_norm_rms_epsilon')]: {f32: Number(config.rms_norm_eps)},
@@ -331,6 +347,13 @@ async function metadataOf(
         }),
     ...Object.fromEntries(ids),
   }
+}
+
+/** The number of heads of keys, or a list of those of all layers if some have no attention. */
+function kvHeadsOf({layer_types: types, num_key_value_heads: heads}: Readonly<Record<string, unknown>>): GgufEntry {
+  const kinds = Array.isArray(types) ? types : []
+  if (!kinds.includes('conv')) return {u32: Number(heads)}
+  return {integers: kinds.map((kind) => (kind === 'conv' ? 0 : Number(heads)))}
 }
 
 /** The divisors of LongRoPE. */

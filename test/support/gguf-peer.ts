@@ -50,6 +50,7 @@ export const peerModels: readonly PeerModel[] = [
       [{family: 'olmo2', tied: false}, exact],
       [{family: 'granite'}, exact],
       [{family: 'ministral3', ropeScaling: growingQueries}, exact],
+      [{family: 'lfm2'}, exact],
       [
         {
           family: 'phi3',
@@ -83,7 +84,7 @@ export async function writePeerModel(folder: string, {name, type, model}: PeerMo
 /** Tokenizers that are compared with those of llama.cpp. That of Gemma writes no space before a text. */
 export const peerTokenizers: readonly string[] = [
   ...['gpt-2', 'llama-bpe', 'qwen2', 'smollm', 'tekken', 'llama'],
-  ...['gemma', 'refact', 'dbrx', 'gpt-4o'],
+  ...['gemma', 'refact', 'dbrx', 'gpt-4o', 'lfm2'],
 ]
 
 /** Texts without special tokens and without characters that a normaliser changes. */

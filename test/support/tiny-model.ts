@@ -14,6 +14,7 @@ export type TinyFamily =
   | 'granite'
   | 'ministral3'
   | 'phi3'
+  | 'lfm2'
 
 export interface TinyModel {
   family: TinyFamily
@@ -73,6 +74,8 @@ const familyConfig: Readonly<Partial<Record<TinyFamily, object>>> = {
   gemma2: {query_pre_attn_scalar: 24, attn_logit_softcapping: 2, final_logit_softcapping: 5},
   gemma3_text: {query_pre_attn_scalar: 24, sliding_window_pattern: 2, rope_local_base_freq: 1000},
   qwen3_moe: {num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 40, norm_topk_prob: true},
+  // In LFM2, the epsilon has another name.
+  lfm2: {rms_norm_eps: undefined, norm_eps: 1e-5, conv_L_cache: 3, block_auto_adjust_ff_dim: false},
   granite: {embedding_multiplier: 3, residual_multiplier: 0.5, logits_scaling: 4, attention_multiplier: 0.1875},
 }
 
@@ -86,7 +89,7 @@ const layerNorms = ({family}: TinyModel): readonly string[] => {
 /** Sizes of the norms of queries and keys. */
 function headNorms({family, heads, kvHeads, headDim}: TinyModel): readonly (readonly ['q' | 'k', number])[] {
   const isWhole = family === 'olmo2'
-  if (!isWhole && !family.startsWith('qwen3') && family !== 'gemma3_text') return []
+  if (!isWhole && !family.startsWith('qwen3') && family !== 'gemma3_text' && family !== 'lfm2') return []
   return [
     ['q', isWhole ? heads * headDim : headDim],
     ['k', isWhole ? kvHeads * headDim : headDim],
@@ -94,6 +97,27 @@ function headNorms({family, heads, kvHeads, headDim}: TinyModel): readonly (read
 }
 
 const windowed = /^(mistral|qwen|gemma|phi)/
+
+/** Whether a layer has a short convolution instead of attention. */
+export const isConvolution = ({family}: Pick<TinyModel, 'family'>, layer: number): boolean =>
+  family === 'lfm2' && layer % 3 !== 1
+
+/** The names of LFM2 for parts of tensor names. */
+const lfm2Names = {
+  'model.norm': 'model.embedding_norm',
+  input_layernorm: 'operator_norm',
+  post_attention_layernorm: 'ffn_norm',
+  o_proj: 'out_proj',
+  q_norm: 'q_layernorm',
+  k_norm: 'k_layernorm',
+  'mlp.gate_proj': 'feed_forward.w1',
+  'mlp.up_proj': 'feed_forward.w3',
+  'mlp.down_proj': 'feed_forward.w2',
+}
+
+/** The name of a tensor of Llama in a family. */
+export const nameIn = ({family}: Pick<TinyModel, 'family'>, name: string): string =>
+  Object.entries(family === 'lfm2' ? lfm2Names : {}).reduce((changed, pair) => changed.replace(...pair), name)
 
 /** The `config.json` of a tiny model. */
 export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
@@ -118,6 +142,9 @@ export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
     ? {use_sliding_window: model.window !== null, max_window_layers: model.firstWindowed}
     : {}),
   ...familyConfig[model.family],
+  ...(model.family === 'lfm2'
+    ? {layer_types: Array.from({length: model.layers}, (_, i) => (isConvolution(model, i) ? 'conv' : 'full_attention'))}
+    : {}),
   ...model.config,
 })
 
@@ -165,9 +192,9 @@ function adapted(
 ): [logical: string, target: string, shape: readonly number[]][] {
   const shapes = tensorShapes(model, model.family === 'phi3' && !parts)
   const layers = Object.keys(shapes).flatMap((target) => {
-    const [, layer, short] = /^model\.layers\.(\d+)\..+\.(\w+)_proj\.weight$/.exec(target) ?? []
+    const [, layer, short] = /^model\.layers\.(\d+)\..+\.(\w+_proj|w\d)\.weight$/.exec(target) ?? []
     const isLeftOut = short === undefined || (!experts && target.includes('.experts.'))
-    return isLeftOut ? [] : [[`l${layer}.${short}`, target] as const]
+    return isLeftOut ? [] : [[`l${layer}.${short.replace('_proj', '')}`, target] as const]
   })
   const tail = head ? [['lm_head', 'model.embed_tokens.weight'] as const] : []
   return [...layers, ...tail].map(([logical, target]) => [logical, target, shapes[target] as readonly number[]])
@@ -242,7 +269,7 @@ function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
     const size = shape.reduce((product, dim) => product * dim, 1)
     const norm = name.endsWith('norm.weight')
     // Large enough for distinct attention weights, so that a wrong position changes the result.
-    const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(shape[1] as number)
+    const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(size / (shape[0] as number))
     const mean = norm && !isGemma(model) ? 1 : 0
     const values = Float32Array.from({length: size}, () => mean + scale * random())
     return [name, {dtype: model.dtype, shape, data: floatBytes(values, model.dtype)}] as const
@@ -267,18 +294,24 @@ function tensorShapes(model: TinyModel, isFused = model.family === 'phi3'): Reco
   const shapes: Record<string, readonly number[]> = {'model.embed_tokens.weight': [vocabSize, hiddenSize]}
   for (let i = 0; i < model.layers; i++) {
     const layer = `model.layers.${i}`
+    const isMixedByConvolution = isConvolution(model, i)
     for (const name of biasesOf(model))
       shapes[`${layer}.self_attn.${name}_proj.bias`] = [(name === 'q' ? heads : kvHeads) * headDim]
-    for (const [name, size] of headNorms(model)) shapes[`${layer}.self_attn.${name}_norm.weight`] = [size]
+    for (const [name, size] of isMixedByConvolution ? [] : headNorms(model))
+      shapes[`${layer}.self_attn.${name}_norm.weight`] = [size]
     const [first, ...others] = layerNorms(model)
     shapes[`${layer}.${first}.weight`] = [hiddenSize]
-    if (isFused) shapes[`${layer}.self_attn.qkv_proj.weight`] = [(heads + 2 * kvHeads) * headDim, hiddenSize]
+    if (isMixedByConvolution) {
+      shapes[`${layer}.conv.in_proj.weight`] = [3 * hiddenSize, hiddenSize]
+      shapes[`${layer}.conv.conv.weight`] = [hiddenSize, 1, Number(tinyConfig(model).conv_L_cache)]
+      shapes[`${layer}.conv.out_proj.weight`] = [hiddenSize, hiddenSize]
+    } else if (isFused) shapes[`${layer}.self_attn.qkv_proj.weight`] = [(heads + 2 * kvHeads) * headDim, hiddenSize]
     else {
       shapes[`${layer}.self_attn.q_proj.weight`] = [heads * headDim, hiddenSize]
       shapes[`${layer}.self_attn.k_proj.weight`] = [kvHeads * headDim, hiddenSize]
       shapes[`${layer}.self_attn.v_proj.weight`] = [kvHeads * headDim, hiddenSize]
     }
-    shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
+    if (!isMixedByConvolution) shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
     for (const name of others) shapes[`${layer}.${name}.weight`] = [hiddenSize]
     const feedForward = (prefix: string, size: number) => {
       if (isFused) shapes[`${prefix}.gate_up_proj.weight`] = [2 * size, hiddenSize]
@@ -298,7 +331,7 @@ function tensorShapes(model: TinyModel, isFused = model.family === 'phi3'): Reco
   }
   shapes['model.norm.weight'] = [hiddenSize]
   if (!model.tied) shapes['lm_head.weight'] = [vocabSize, hiddenSize]
-  return shapes
+  return Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [nameIn(model, name), shape]))
 }
 
 /**

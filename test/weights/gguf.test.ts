@@ -101,7 +101,7 @@ describe('a GGUF file', () => {
     })
 
     it('is refused if a key that it does not know could change the computation', async () => {
-      const file = await withMetadata({'llama.attention?.clamp_kqv': {f32: 8}})
+      const file = await withMetadata({'llama.attention.clamp_kqv': {f32: 8}})
       await assert.rejects(specOf(file), {
         code: 'model_config_unsupported',
         message: /sets llama\.attention\.clamp_kqv to 8, which is not supported/,
@@ -118,7 +118,7 @@ describe('a GGUF file', () => {
       'general.architecture': {text: 'llama'},
       'llama.context_length': u32(64),
       'llama.embedding_length': u32(16),
-      'llama.attention?.head_count': u32(2),
+      'llama.attention.head_count': u32(2),
       'llama.block_count': u32(1),
       'llama.vocab_size': u32(4),
       'tokenizer.ggml.model': {text: 'gpt2'},

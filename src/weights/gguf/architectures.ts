@@ -8,6 +8,8 @@ export interface Architecture {
   className: string
   /** Parts of a layer with other names in transformers than those of Llama; `*` is the number of an expert. */
   parts?: Readonly<Record<string, string>>
+  /** Tensors outside the layers with other names in transformers than those of Llama. */
+  outside?: Readonly<Record<string, string>>
   /** Keys of the metadata, without its name, that only it has, and the keys of `config.json` with the same meaning. */
   keys?: Readonly<Record<string, string>>
   /** Whether the rows of queries and keys alternate between the halves of their heads. */
@@ -36,6 +38,13 @@ const gemmaScale = (largest: number) => (own: ReadonlyMap<string, GgufValue>) =>
   const size = (key: string) => Number(own.get(key))
   const perHead = size('embedding_length') / size('attention.head_count')
   return {query_pre_attn_scalar: size('block_count') === largest ? perHead : size('attention.key_length')}
+}
+
+/** The types of the layers of a hybrid model: those without heads of keys have no attention. */
+function mixersOf(own: ReadonlyMap<string, GgufValue>, attention: string, other: string): string[] {
+  const heads = own.get('attention.head_count_kv')
+  const count = Number(own.get('block_count'))
+  return Array.from({length: count}, (_, i) => ((Array.isArray(heads) ? heads[i] : heads) === 0 ? other : attention))
 }
 
 /** The architectures by name. */
@@ -113,6 +122,30 @@ const architectures: Readonly<Record<string, Architecture>> = {
     className: 'Ministral3ForCausalLM',
     keys: {'attention.sliding_window': 'sliding_window'},
     alternates: true,
+  },
+  lfm2: {
+    modelType: 'lfm2',
+    className: 'Lfm2ForCausalLM',
+    parts: {
+      attn_norm: 'operator_norm',
+      attn_output: 'self_attn.out_proj',
+      attn_q_norm: 'self_attn.q_layernorm',
+      attn_k_norm: 'self_attn.k_layernorm',
+      'shortconv.conv': 'conv.conv',
+      'shortconv.in_proj': 'conv.in_proj',
+      'shortconv.out_proj': 'conv.out_proj',
+      ffn_norm: 'ffn_norm',
+      ffn_gate: 'feed_forward.w1',
+      ffn_up: 'feed_forward.w3',
+      ffn_down: 'feed_forward.w2',
+    },
+    // The former is that of llama.cpp, the latter that of Ollama.
+    outside: {
+      'token_embd_norm.weight': 'model.embedding_norm.weight',
+      'output_norm.weight': 'model.embedding_norm.weight',
+    },
+    keys: {'attention.layer_norm_rms_epsilon': 'norm_eps', 'shortconv.l_cache': 'conv_L_cache'},
+    implied: (own) => ({block_auto_adjust_ff_dim: false, layer_types: mixersOf(own, 'full_attention', 'conv')}),
   },
 }
 

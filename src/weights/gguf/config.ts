@@ -84,7 +84,7 @@ export function configOf(
     (key === dimensionKey && isPartlyRotated)
   const entries = [...own].flatMap(([key, value]) => {
     if (isInert(key) || isRepeated(key, value) || (factors.has(key) && value === 1)) return []
-    return [[keys[key] ?? renamed[key] ?? `${prefix}${key}`, uniform(value)] as const]
+    return [[keys[key] ?? renamed[key] ?? `${prefix}${key}`, uniform(key, value)] as const]
   })
   return {
     model_type: modelType,
@@ -97,9 +97,12 @@ export function configOf(
   }
 }
 
-/** Some values are lists with one of each layer. */
-const uniform = (value: GgufValue): GgufValue =>
-  Array.isArray(value) && value.length > 0 && value.every((each) => each === value[0]) ? value[0] : value
+/** Some values are lists with one of each layer. Layers without attention have no heads. */
+function uniform(key: string, value: GgufValue): GgufValue {
+  if (!Array.isArray(value)) return value
+  const [first, ...others] = new Set(value.filter((each) => key !== 'attention.head_count_kv' || each !== 0))
+  return first !== undefined && others.length === 0 ? first : value
+}
 
 /** `rope_scaling` of the configuration. */
 function scalingOf(

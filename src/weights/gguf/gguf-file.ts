@@ -10,7 +10,7 @@ import {readTensorFloat32, weightBytes} from '../weight-rows.js'
 import {architectureOf, ggufArchitectures} from './architectures.js'
 import {configOf} from './config.js'
 import {type GgufMetadata, type GgufTensor, ggufInvalid, ggufUnsupported, readGgufHeader} from './header.js'
-import {divisorTensors, isNorm, isRotated, transformersName} from './names.js'
+import {divisorTensors, isKernel, isNorm, isRotated, transformersName} from './names.js'
 import {tensorTypeName} from './tensor-types.js'
 import {tokenizerOf} from './tokenizer.js'
 
@@ -93,6 +93,8 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const headDim = config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads)
   const {alternates = false, normOffset} = architecture
   const entries = plain.map((entry): TensorEntry => {
+    const [channels = 0, width = 0] = entry.shape
+    if (isKernel(entry.name)) return {...entry, shape: [channels, 1, width]}
     if (alternates && isRotated(entry.name)) return {...entry, headRows: headRows(entry, headDim)}
     return normOffset !== undefined && isNorm(entry.name) ? {...entry, surplus: normOffset} : entry
   })

@@ -30,9 +30,10 @@ export const divisorTensors = {
 } as const
 
 /** The name in transformers of a tensor of a decoder; undefined for any other tensor. */
-export function transformersName(name: string, {parts = {}}: Architecture): string | undefined {
-  if (Object.hasOwn(single, name)) return single[name]
-  const [, layer, part = '', end] = /^blk\.(\d+)\.(\w+)\.(weight|bias)$/.exec(name) ?? []
+export function transformersName(name: string, {parts = {}, outside = {}}: Architecture): string | undefined {
+  const own = Object.hasOwn(outside, name) ? outside : single
+  if (Object.hasOwn(own, name)) return own[name]
+  const [, layer, part = '', end] = /^blk\.(\d+)\.([\w.]+)\.(weight|bias)$/.exec(name) ?? []
   const names = Object.hasOwn(parts, part) ? parts : inLayer
   return Object.hasOwn(names, part) ? `model.layers.${layer}.${names[part]}.${end}` : undefined
 }
@@ -42,3 +43,6 @@ export const isRotated = (name: string): boolean => /\.self_attn\.[qk]_proj\.(we
 
 /** Whether a tensor, by its name in transformers, has the weights of a norm. */
 export const isNorm = (name: string): boolean => /norm\.weight$/.test(name)
+
+/** Whether a tensor, by its name in transformers, has the kernels of a convolution with a kernel for each channel. */
+export const isKernel = (name: string): boolean => /\.(conv|conv1d)\.weight$/.test(name)

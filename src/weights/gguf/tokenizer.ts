@@ -73,6 +73,7 @@ const bytePairs: Readonly<Record<string, BytePairs>> = {
   smollm: singleDigits,
   refact: singleDigits,
   dbrx: {pre: llama3.pre},
+  lfm2: llama3,
   'gpt-4o': gpt4o,
 }
 
