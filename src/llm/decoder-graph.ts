@@ -5,16 +5,17 @@ import {Initializers} from './initializers.js'
 import type {BlockContext, RecurrentSpec} from './recurrent/block.js'
 import {buildRecurrent} from './recurrent/index.js'
 import {queryFactor, rotaryFrequencies} from './rope.js'
-import type {
-  Activation,
-  AttentionSpec,
-  DecoderSpec,
-  ExpertNames,
-  LayerSpec,
-  MlpSpec,
-  NormNames,
-  RopeSpec,
-  RoutingSpec,
+import {
+  type Activation,
+  type AttentionSpec,
+  type DecoderSpec,
+  type ExpertNames,
+  type LayerSpec,
+  type MlpSpec,
+  type NormNames,
+  queryRows,
+  type RopeSpec,
+  type RoutingSpec,
 } from './spec.js'
 
 /** A serialised decoder graph with external weights. */
@@ -210,27 +211,30 @@ class LayerBuilder {
   #attend(attention: AttentionSpec, layer: number, x: Value): Value {
     const graph = this.#graph
     const {hiddenSize} = this.#spec
-    const {heads, kvHeads, headDim, rope, scale, cap, window, names, biases, headNorms} = attention
-    const project = (which: 'q' | 'k' | 'v', count: number) =>
+    const {heads, kvHeads, headDim, isGated, rope, scale, cap, window, names, biases, headNorms} = attention
+    const project = (which: 'q' | 'k' | 'v', rows: number) =>
       this.#biased(
-        this.#linear(x, which, names[which], [count * headDim, hiddenSize]),
+        this.#linear(x, which, names[which], [rows, hiddenSize]),
         biases.includes(which) ? names[which] : undefined,
-        count * headDim,
+        rows,
       )
     const normed = (value: Value, which: 'q' | 'k', count: number) => {
       if (headNorms === undefined) return value
       if (headNorms.span === 'all') return this.norm(value, headNorms[which], count * headDim)
       return this.#normHeads(value, headNorms[which], count, headDim)
     }
-    const rotated = (which: 'q' | 'k', count: number) => {
-      const value = normed(project(which, count), which, count)
+    const rotated = (which: 'q' | 'k', projected: Value, count: number) => {
+      const value = normed(projected, which, count)
       return rope === undefined ? value : this.#rotate(value, which, count, headDim, rope)
     }
     const cache = (name: string) => graph.input(`${name}.${layer}`, 'float32', dims)
     const dims = ['batch', kvHeads, 'capacity', headDim]
 
-    const [q, k] = [rotated('q', heads), rotated('k', kvHeads)]
-    const v = project('v', kvHeads)
+    const queries = project('q', queryRows(attention))
+    const [query, gate] = isGated ? this.#halves(queries, heads, headDim) : [queries, undefined]
+    const q = rotated('q', query, heads)
+    const k = rotated('k', project('k', kvHeads * headDim), kvHeads)
+    const v = project('v', kvHeads * headDim)
     const {lastIndex, totalLength} = this.#sequence
     const [context, key, value] = graph.contribOutputs(
       'GroupQueryAttention',
@@ -246,7 +250,8 @@ class LayerBuilder {
     )
     graph.output(`present_key.${layer}`, key, 'float32', dims)
     graph.output(`present_value.${layer}`, value, 'float32', dims)
-    const out = this.#linear(context, 'o', names.o, [hiddenSize, heads * headDim])
+    const gated = gate === undefined ? context : graph.node('Mul', [context, graph.node('Sigmoid', [gate])])
+    const out = this.#linear(gated, 'o', names.o, [hiddenSize, heads * headDim])
     return this.#biased(out, biases.includes('o') ? names.o : undefined, hiddenSize)
   }
 
@@ -324,6 +329,15 @@ class LayerBuilder {
   #biased(x: Value, weight: string | undefined, size: number): Value {
     if (weight === undefined) return x
     return this.#graph.node('Add', [x, this.#weights.get(weight.replace(/\.weight$/, '.bias'), [size])])
+  }
+
+  /** The first and the second halves of heads of twice the size. */
+  #halves(x: Value, heads: number, headDim: number): [Value, Value] {
+    const graph = this.#graph
+    const split = graph.node('Reshape', [x, graph.integers(0, 0, heads, 2 * headDim)])
+    const halves = graph.pair('Split', [split, graph.integers(headDim, headDim)], {axis: -1})
+    const flat = (half: Value) => graph.node('Reshape', [half, graph.integers(0, 0, heads * headDim)])
+    return [flat(halves[0]), flat(halves[1])]
   }
 
   /** RMS norm per head: reshapes `[batch, time, heads * head_dim]` to `[batch, time, heads, head_dim]` and back. */

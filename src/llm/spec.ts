@@ -40,11 +40,20 @@ export type LayerSpec = {mlp: MlpSpec} & (
 export const attentionsOf = ({layers}: Pick<DecoderSpec, 'layers'>): AttentionSpec[] =>
   layers.flatMap(({attention}) => attention ?? [])
 
+/** Rows of the projection of queries. */
+export const queryRows = ({heads, headDim, isGated}: Pick<AttentionSpec, 'heads' | 'headDim' | 'isGated'>): number =>
+  (isGated ? 2 : 1) * heads * headDim
+
 export interface AttentionSpec {
   heads: number
   /** Key/value heads; each is shared by `heads / kvHeads` query heads. */
   kvHeads: number
   headDim: number
+  /**
+   * Whether the output of each head is multiplied by the sigmoid of a gate. The projection of queries has the rows of the
+   * gate of each head after those of its query.
+   */
+  isGated: boolean
   /** Undefined: without positions. */
   rope: RopeSpec | undefined
   /** Factor of the scores; undefined: 1 / sqrt(headDim). */

@@ -1,14 +1,15 @@
 import type {FusedMatrix} from '../../weights/index.js'
-import type {RecurrentSpec} from '../recurrent/block.js'
-import type {
-  Activation,
-  AttentionSpec,
-  DecoderSpec,
-  ExpertNames,
-  LayerSpec,
-  MlpSpec,
-  NormNames,
-  RopeSpec,
+import type {UnnamedRecurrent} from '../recurrent/block.js'
+import {
+  type Activation,
+  type AttentionSpec,
+  type DecoderSpec,
+  type ExpertNames,
+  type LayerSpec,
+  type MlpSpec,
+  type NormNames,
+  queryRows,
+  type RopeSpec,
 } from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 import {type Ropes, readRopes} from './rope-config.js'
@@ -16,6 +17,8 @@ import {type Ropes, readRopes} from './rope-config.js'
 /** What a family has other than Llama; absent traits are those of Llama. */
 export interface DecoderTraits {
   biases?: AttentionSpec['biases']
+  /** Whether the output of each head of attention has a gate. */
+  isGated?: boolean
   /** RMS norms of queries and keys. */
   headNorms?: 'head' | 'all' | undefined
   /** Sliding attention window of a layer, if it has one. */
@@ -26,8 +29,10 @@ export interface DecoderTraits {
   windowTheta?: number
   /** Whether only a part of each head may be rotated. */
   isPartlyRotated?: boolean
-  /** Whether queries, keys and values are one matrix, and gate and up projections another one. */
-  isFused?: boolean
+  /** Names of matrices: of queries, keys and values together, and of gate and up projections together. */
+  fused?: {attention?: string; mlp?: string}
+  /** Whether the rotary embedding has parts for positions in images. */
+  hasImagePositions?: boolean
   /** Whether queries may grow with their position. */
   hasQueryGrowth?: boolean
   /** Factor of the scores. */
@@ -43,7 +48,7 @@ export interface DecoderTraits {
   /** Key of the epsilon of every RMS norm, and its default. */
   normEps?: readonly [key: string, fallback: number]
   /** What a layer has instead of attention, if it is recurrent. @param prefix of the names of the layer */
-  recurrent?(layer: number, prefix: string): Omit<RecurrentSpec, 'names'> | undefined
+  recurrent?(layer: number, prefix: string): UnnamedRecurrent | undefined
   /** Whether the head is the embedding, if the configuration has another key for that. */
   isTied?: boolean | undefined
   /** Size of the feed-forwards; default: `intermediate_size`. */
@@ -129,7 +134,7 @@ export function readDecoder(
     logitScale: traits.logitScale ?? 1,
     logitCap: traits.logitCap,
     layers,
-    fused: traits.isFused ? layers.flatMap(fusedOf) : [],
+    fused: layers.flatMap((layer) => fusedOf(layer, traits.fused ?? {})),
     tensors: {
       embedding,
       norm: `${root}.${renamed.norm ?? 'norm'}.weight`,
@@ -158,34 +163,30 @@ function readActivation(config: ConfigReader, key: string): Activation {
 }
 
 function attentionOf(
-  {biases = [], scale, cap, window, isUnpositioned}: DecoderTraits,
+  {biases = [], isGated = false, scale, cap, window, isUnpositioned}: DecoderTraits,
   ropes: Ropes,
   layer: number,
-): Pick<AttentionSpec, 'biases' | 'scale' | 'cap' | 'window' | 'rope'> {
+): Pick<AttentionSpec, 'biases' | 'isGated' | 'scale' | 'cap' | 'window' | 'rope'> {
   const size = window?.(layer)
   const rope = isUnpositioned?.(layer) ? undefined : size === undefined ? ropes.full : ropes.windowed
-  return {biases, scale, cap, window: size, rope}
+  return {biases, isGated, scale, cap, window: size, rope}
 }
 
 /** The fused matrices of a layer. */
-function fusedOf({attention, mlp}: LayerSpec): FusedMatrix[] {
-  if (attention === undefined) return []
-  const {heads, kvHeads, headDim, names} = attention
+function fusedOf({attention, mlp}: LayerSpec, fused: NonNullable<DecoderTraits['fused']>): FusedMatrix[] {
   const [{gate, up}] = mlp.experts as readonly [ExpertNames]
-  return [
-    {
-      name: names.q.replace('q_proj', 'qkv_proj'),
-      parts: [
-        {name: names.q, rows: heads * headDim},
-        {name: names.k, rows: kvHeads * headDim},
-        {name: names.v, rows: kvHeads * headDim},
-      ],
-    },
-    {
-      name: gate.replace('gate_proj', 'gate_up_proj'),
-      parts: [gate, up].map((name) => ({name, rows: mlp.intermediateSize})),
-    },
-  ]
+  const matrices: FusedMatrix[] = []
+  if (fused.attention !== undefined && attention !== undefined) {
+    const {kvHeads, headDim, names} = attention
+    const rowsOf = {q: queryRows(attention), k: kvHeads * headDim, v: kvHeads * headDim}
+    const parts = (['q', 'k', 'v'] as const).map((which) => ({name: names[which], rows: rowsOf[which]}))
+    matrices.push({name: names.q.replace('q_proj', fused.attention), parts})
+  }
+  if (fused.mlp !== undefined) {
+    const parts = [gate, up].map((name) => ({name, rows: mlp.intermediateSize}))
+    matrices.push({name: gate.replace('gate_proj', fused.mlp), parts})
+  }
+  return matrices
 }
 
 /** Names of the tensors of a layer. */
