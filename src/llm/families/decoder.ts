@@ -43,7 +43,7 @@ export interface DecoderTraits {
   /** Key of the epsilon of every RMS norm, and its default. */
   normEps?: readonly [key: string, fallback: number]
   /** What a layer has instead of attention, if it is recurrent. @param prefix of the names of the layer */
-  recurrent?(layer: number, prefix: string): Omit<RecurrentSpec, 'names'> | undefined
+  recurrent?(layer: number, prefix: string, names: NormNames): RecurrentSpec | undefined
   /** Whether the head is the embedding, if the configuration has another key for that. */
   isTied?: boolean | undefined
   /** Size of the feed-forwards; default: `intermediate_size`. */
@@ -111,8 +111,8 @@ export function readDecoder(
     const prefix = `${root}.layers.${i}`
     const names = new LayerNames(prefix, traits.norms ?? 'before', renamed)
     const mlp = {intermediateSize, activation, ...names.mlp(traits.experts?.isIn(i) ? traits.experts : undefined)}
-    const recurrent = traits.recurrent?.(i, prefix)
-    if (recurrent !== undefined) return {recurrent: {...recurrent, names: names.normNames('attention')}, mlp}
+    const recurrent = traits.recurrent?.(i, prefix, names.normNames('attention'))
+    if (recurrent !== undefined) return {recurrent, mlp}
     return {attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)}, mlp}
   })
   const declared = config.optionalFlag('tie_word_embeddings')
