@@ -104,21 +104,26 @@ describe('a hybrid model', () => {
     const plain = await loadModel(t, folder, {})
     const [prompt, next] = [range(0, 30), range(8, 20)]
     const text = await tokensOf(plain, ask(prompt, 40))
-    for (const maxTokens of [2, 4, 6]) {
-      const {decoder, model} = await open(t)
+    const {decoder, model} = await open(t)
+    for (const last of [10, 20, 30]) {
+      const endTokens = new Set([text[prompt.length + last] as number])
       const options = {slots: 2, queueLimit: 1, lookup: new Oracle(text, () => 99), prefixes: new PrefixCache(1e7)}
-      const scheduler = new Scheduler(decoder, model, options, new EngineCounters())
-      await submit(scheduler, ask(prompt, maxTokens))
-      const turn = [...text.slice(0, prompt.length + maxTokens), ...next]
-      assert.deepEqual(await submit(scheduler, ask(turn)), await tokensOf(plain, ask(turn)))
+      const counters = new EngineCounters()
+      const scheduler = new Scheduler(decoder, {...model, endTokens}, options, counters)
+      const ended = await submit(scheduler, ask(prompt, 40))
+      assert.ok(ended.length < text.length)
+      const turn = ask([...ended, ...next], 1)
+      assert.deepEqual(await submit(scheduler, turn), await tokensOf(plain, turn))
+      assert.ok(counters.get('cachedTokens') >= prompt.length, 'states before the last draft are saved')
     }
   })
 
   it('computes forced tokens of some requests while others continue', async (t) => {
     const model = await loadModel(t, folder, {slots: 4, prefixBytes: 1e7})
     const requests = range(3, 4).map((from, i): GenerateRequest => {
-      const choices = [`${'yes '.repeat(4)}${i}`, `${'no '.repeat(5)}${i}`]
-      return {...ask(range(from, 20), 25), ...(i % 2 === 0 ? {format: {kind: 'choice', choices}} : {})}
+      const sampling = {...defaultSampling, temperature: 1, seed: i}
+      const format = {kind: 'regex', pattern: '([A-Z], ){20}'} as const
+      return {...ask(range(from, 20), 60), sampling, ...(i % 2 === 0 ? {format} : {})}
     })
     const alone: (readonly number[])[] = []
     for (const request of requests) alone.push(await tokensOf(model, request))
