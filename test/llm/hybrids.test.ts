@@ -18,6 +18,7 @@ import {defaultSampling} from '../../src/sampling/index.js'
 import {suiteFolder} from '../support/temporary.js'
 import {tinyModel, writeTinyModel} from '../support/tiny-model.js'
 import {loadModel} from './load-model.js'
+import {compareSchedules, requestsOf} from './support/schedules.js'
 
 const range = (from: number, length: number) => Array.from({length}, (_, i) => (from + i * 37) % tinyModel.vocabSize)
 
@@ -129,6 +130,11 @@ describe('a hybrid model', () => {
     for (const request of requests) alone.push(await tokensOf(model, request))
     assert.deepEqual(await Promise.all(requests.map((request) => tokensOf(model, request))), alone)
     assert.ok(model.counters.get('batchedRuns') > 0)
+  })
+
+  it('has the same tokens in 20 schedules with drafts and saved prompts', async (t) => {
+    const options = {promptLookup: true, prefixBytes: 1e7, threads: 1}
+    await compareSchedules(t, folder, options, {seed: 1, schedules: 20, requests: requestsOf(8, 20), isClaimed: false})
   })
 
   it('begins with the states of an earlier turn, and where two prompts began to differ', async (t) => {
