@@ -23,8 +23,8 @@ export interface Job {
   /** Tokens of the prompt that are in the cache. */
   prefilled: number
   promptTokens: number
-  /** Where its prompt begins to differ from known ones: others may begin with so many tokens, too. */
-  branch: number
+  /** Where a part of its prefill ends, ordered, because other prompts probably begin with so many tokens. */
+  stops: readonly number[]
   /** Tokens whose n-grams are remembered. */
   learned: number
   /** Its keys and values, while it waits after an interruption. */

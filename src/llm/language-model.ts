@@ -20,6 +20,7 @@ import {withQuantised} from './precision.js'
 import {PrefixCache} from './prefix-cache.js'
 import {PrefixStore} from './prefix-store.js'
 import {encodePrompt} from './prompt.js'
+import {PromptLookup} from './prompt-lookup.js'
 import {readEvents} from './reply/read-events.js'
 import {ReplyConstraints} from './reply-constraint.js'
 import {ReplyPlanner} from './reply-planner.js'
@@ -126,7 +127,7 @@ export async function loadLanguageModel(
   const scheduler = new Scheduler(
     decoder,
     {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec), rules},
-    {slots, queueLimit, prefixes, lookup: promptLookup},
+    {slots, queueLimit, prefixes, lookup: promptLookup ? new PromptLookup() : undefined},
     counters,
   )
   const constraints = new ReplyConstraints(tokenizer, ends)

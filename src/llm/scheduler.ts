@@ -8,7 +8,7 @@ import {anyClient, FairQueue, type RequestClient} from './fair-queue.js'
 import {Generation, type GenerationModel} from './generation.js'
 import {isPrefilling, isReady, type Job, type Listener} from './job.js'
 import {commonLength, type PrefixCache} from './prefix-cache.js'
-import {PromptLookup} from './prompt-lookup.js'
+import type {PromptLookup} from './prompt-lookup.js'
 import type {ReplyConstraint} from './reply-constraint.js'
 import type {TokenRequest} from './request.js'
 import {Slots} from './slots.js'
@@ -21,8 +21,8 @@ export interface SchedulerOptions {
   queueLimit: number
   /** Saved beginnings of prompts; default: none are saved. */
   prefixes?: PrefixCache | undefined
-  /** Whether repeated text is drafted and verified; default false. */
-  lookup?: boolean | undefined
+  /** Drafts repeated text, which is then verified; default: nothing is drafted. */
+  lookup?: PromptLookup | undefined
 }
 
 /**
@@ -69,7 +69,7 @@ export class Scheduler {
     this.#options = options
     this.#counters = counters
     this.#slots = new Slots(decoder.newCache(), options.prefixes)
-    this.#lookup = options.lookup ? new PromptLookup() : undefined
+    this.#lookup = options.lookup
   }
 
   /**
@@ -101,7 +101,7 @@ export class Scheduler {
       arrival: this.#arrivals++,
       prefilled: 0,
       promptTokens: prompt.length,
-      branch: 0,
+      stops: [],
       learned: 0,
     }
     this.#waiting.add(job)
@@ -252,7 +252,7 @@ export class Scheduler {
     const othersDecode = this.#slots.decoding.length > 0
     const {generation} = job
     const size = this.#chunkSize(othersDecode ? this.#chunk : largestChunk, generation.scoresPrompt)
-    const end = job.prefilled < job.branch ? job.branch : job.promptTokens
+    const end = job.stops.find((stop) => stop > job.prefilled) ?? job.promptTokens
     const chunk = nextTokens(generation.tokens, job.prefilled, end, size)
     const started = performance.now()
     const predictions = await this.#decoder.prefill(this.#slots.cache, slot, chunk, {

@@ -5,6 +5,23 @@ import type {SequenceCache, SequenceState} from './sequence-cache.js'
 /** Key of what the keys and values of a sequence depend on besides its tokens. */
 const keyOf = ({adapter}: Job) => adapter?.key ?? ''
 
+/** Tokens at the end of a prompt that begin the reply, and that the next turn may not repeat. */
+const endOfPrompt = 16
+/** Least number of tokens to compute before such an end: fewer are computed again faster. */
+const leastBeforeEnd = 64
+
+/**
+ * Where checkpoints of the states of a prompt are worth it: where it begins to differ from known ones, and before its end.
+ * @param length tokens that need not be computed
+ * @param common tokens in common with known prompts
+ */
+function stopsOf(length: number, common: number, promptTokens: number): number[] {
+  const end = promptTokens - endOfPrompt
+  const branches = common - length >= shortestPrefix ? [common] : []
+  const isEnd = end - length >= leastBeforeEnd && branches.every((branch) => end - branch >= shortestPrefix)
+  return [...branches, ...(isEnd ? [end] : [])]
+}
+
 /** The running jobs by slot of the cache. Decoding ones are first, because a batched run needs contiguous slots. */
 export class Slots {
   readonly cache: SequenceCache
@@ -35,8 +52,7 @@ export class Slots {
   }
 
   /**
-   * Gives a job a slot, with what is known of the beginning of its prompt from a finished or a running job. Sets where it
-   * begins to differ from these.
+   * Gives a job a slot, with what is known of the beginning of its prompt from a finished or a running job.
    * @returns number of tokens that need not be computed; at least two are, because the logits of the last one are needed,
    * and a run of one token rounds differently
    */
@@ -62,15 +78,14 @@ export class Slots {
     const {length} = running ?? saved ?? {length: 0}
     if (running !== undefined) this.cache.copy(running.slot, slot, length)
     else if (saved?.state !== undefined) this.cache.restore(slot, saved.state, length)
-    if (this.cache.isRecurrent && longest - length >= shortestPrefix) job.branch = longest
+    if (this.cache.isRecurrent && prefixes !== undefined) job.stops = stopsOf(length, longest, promptTokens)
     this.#jobs.push(job)
     return length
   }
 
   /** Keeps a checkpoint of a job after a part of its prefill, if prompts are saved and it is worth it. */
   keep(job: Job): void {
-    const isWanted = job.prefilled === job.branch || job.prefilled === job.promptTokens
-    if (this.#prefixes !== undefined) this.cache.keep(this.slotOf(job), isWanted)
+    if (this.#prefixes !== undefined) this.cache.keep(this.slotOf(job), job.stops.includes(job.prefilled))
   }
 
   /** Moves a job whose prefill has ended to those that decode. */

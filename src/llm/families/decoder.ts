@@ -1,5 +1,5 @@
 import type {FusedMatrix} from '../../weights/index.js'
-import type {UnnamedRecurrent} from '../recurrent/block.js'
+import type {RecurrentSpec} from '../recurrent/block.js'
 import {
   type Activation,
   type AttentionSpec,
@@ -48,7 +48,7 @@ export interface DecoderTraits {
   /** Key of the epsilon of every RMS norm, and its default. */
   normEps?: readonly [key: string, fallback: number]
   /** What a layer has instead of attention, if it is recurrent. @param prefix of the names of the layer */
-  recurrent?(layer: number, prefix: string): UnnamedRecurrent | undefined
+  recurrent?(layer: number, prefix: string, names: NormNames): RecurrentSpec | undefined
   /** Whether the head is the embedding, if the configuration has another key for that. */
   isTied?: boolean | undefined
   /** Size of the feed-forwards; default: `intermediate_size`. */
@@ -116,8 +116,8 @@ export function readDecoder(
     const prefix = `${root}.layers.${i}`
     const names = new LayerNames(prefix, traits.norms ?? 'before', renamed)
     const mlp = {intermediateSize, activation, ...names.mlp(traits.experts?.isIn(i) ? traits.experts : undefined)}
-    const recurrent = traits.recurrent?.(i, prefix)
-    if (recurrent !== undefined) return {recurrent: {...recurrent, names: names.normNames('attention')}, mlp}
+    const recurrent = traits.recurrent?.(i, prefix, names.normNames('attention'))
+    if (recurrent !== undefined) return {recurrent, mlp}
     return {attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)}, mlp}
   })
   const declared = config.optionalFlag('tie_word_embeddings')

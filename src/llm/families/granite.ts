@@ -1,4 +1,4 @@
-import {mamba2} from '../recurrent/mamba2.js'
+import {type Mamba2Sizes, mamba2} from '../recurrent/mamba2.js'
 import type {ConfigReader} from './config-reader.js'
 import {type DecoderTraits, readDecoder} from './decoder.js'
 import type {Family} from './family.js'
@@ -54,12 +54,12 @@ export const granite4: Family = {
       fused: {mlp: 'input_linear'},
       intermediateSize: config.count('shared_intermediate_size'),
       isUnpositioned: () => !hasPositions,
-      recurrent: (layer, prefix) => (isAttention(layer) ? undefined : mamba2(`${prefix}.mamba`, sizes)),
+      recurrent: (layer, prefix, names) => (isAttention(layer) ? undefined : mamba2(`${prefix}.mamba`, names, sizes)),
     })
   },
 }
 
-function readMamba(config: ConfigReader): Parameters<typeof mamba2>[1] {
+function readMamba(config: ConfigReader): Mamba2Sizes {
   const hiddenSize = config.count('hidden_size')
   const heads = config.count('mamba_n_heads')
   const inner = config.count('mamba_expand', 2) * hiddenSize

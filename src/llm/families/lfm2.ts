@@ -42,8 +42,8 @@ export const lfm2: Family = {
       normEps: ['norm_eps', 1e-5],
       intermediateSize: readIntermediateSize(config),
       isTied: config.optionalFlag('tie_embedding'),
-      recurrent: (layer, prefix) =>
-        isAttention(layer) ? undefined : shortConvolution(`${prefix}.conv`, {size, width, hasBiases}),
+      recurrent: (layer, prefix, names) =>
+        isAttention(layer) ? undefined : shortConvolution(`${prefix}.conv`, names, {size, width, hasBiases}),
     })
   },
 }

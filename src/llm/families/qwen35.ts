@@ -41,7 +41,8 @@ export const qwen35: Family = {
       normOffset: 1,
       isPartlyRotated: true,
       hasImagePositions: true,
-      recurrent: (layer, prefix) => (isLinear(layer) ? deltaNet(`${prefix}.linear_attn`, sizes) : undefined),
+      recurrent: (layer, prefix, names) =>
+        isLinear(layer) ? deltaNet(`${prefix}.linear_attn`, names, sizes) : undefined,
     })
   },
 }

@@ -34,11 +34,6 @@ export interface RecurrentLayer {
 /** A recurrent layer of any kind. */
 export type RecurrentSpec = ShortConvolution | DeltaNet | Mamba2
 
-type Unnamed<Spec> = Spec extends RecurrentSpec ? Omit<Spec, 'names'> : never
-
-/** A recurrent layer of any kind, without the names of its norms. */
-export type UnnamedRecurrent = Unnamed<RecurrentSpec>
-
 /** What a block needs of the graph that it is a part of. */
 export interface BlockContext {
   graph: GraphBuilder

@@ -1,4 +1,5 @@
 import type {Value} from '../../onnx/index.js'
+import type {NormNames} from '../spec.js'
 import type {Block, BlockContext, Projection, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
 import {memoryState, rmsNorm, silu, split} from './parts.js'
@@ -45,7 +46,7 @@ export type DeltaNetSizes = Pick<DeltaNet, 'keyHeads' | 'keyDim' | 'valueHeads' 
 }
 
 /** @param prefix of the names of the tensors */
-export function deltaNet(prefix: string, {hiddenSize, width, ...sizes}: DeltaNetSizes): Omit<DeltaNet, 'names'> {
+export function deltaNet(prefix: string, names: NormNames, {hiddenSize, width, ...sizes}: DeltaNetSizes): DeltaNet {
   const {keyHeads, keyDim, valueHeads, valueDim} = sizes
   const values = valueHeads * valueDim
   const channels = 2 * keyHeads * keyDim + values
@@ -57,6 +58,7 @@ export function deltaNet(prefix: string, {hiddenSize, width, ...sizes}: DeltaNet
   })
   return {
     kind: 'delta-net',
+    names,
     ...sizes,
     convolution,
     states: [convolutionState(convolution), memoryState(valueHeads, keyDim, valueDim)],

@@ -1,4 +1,5 @@
 import type {Value} from '../../onnx/index.js'
+import type {NormNames} from '../spec.js'
 import type {Block, Projection, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
 import {memoryState, rmsNorm, silu, split} from './parts.js'
@@ -43,7 +44,7 @@ export type Mamba2Sizes = Pick<Mamba2, 'heads' | 'headDim' | 'groups' | 'stateSi
 }
 
 /** @param prefix of the names of the tensors */
-export function mamba2(prefix: string, sizes: Mamba2Sizes): Omit<Mamba2, 'names'> {
+export function mamba2(prefix: string, names: NormNames, sizes: Mamba2Sizes): Mamba2 {
   const {hiddenSize, width, hasConvolutionBias, ...own} = sizes
   const {heads, headDim, groups, stateSize} = own
   const inner = heads * headDim
@@ -56,6 +57,7 @@ export function mamba2(prefix: string, sizes: Mamba2Sizes): Omit<Mamba2, 'names'
   }
   return {
     kind: 'mamba2',
+    names,
     ...own,
     convolution,
     states: [convolutionState(convolution), memoryState(heads, stateSize, headDim)],

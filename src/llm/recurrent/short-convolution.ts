@@ -1,4 +1,5 @@
 import type {Value} from '../../onnx/index.js'
+import type {NormNames} from '../spec.js'
 import type {Block, Projection, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
 import {split} from './parts.js'
@@ -18,8 +19,9 @@ export interface ShortConvolution extends RecurrentLayer {
 /** @param prefix of the names of the tensors */
 export function shortConvolution(
   prefix: string,
+  names: NormNames,
   {size, width, hasBiases}: {size: number; width: number; hasBiases: boolean},
-): Omit<ShortConvolution, 'names'> {
+): ShortConvolution {
   const convolution: Convolution = {
     channels: size,
     width,
@@ -28,6 +30,7 @@ export function shortConvolution(
   }
   return {
     kind: 'short-convolution',
+    names,
     convolution,
     hasBiases,
     states: [convolutionState(convolution)],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it, type TestContext} from 'node:test'
-import type {RecurrentSpec, UnnamedRecurrent} from '../../../src/llm/recurrent/block.js'
+import type {RecurrentSpec} from '../../../src/llm/recurrent/block.js'
 import {deltaNet} from '../../../src/llm/recurrent/delta-net.js'
 import {buildRecurrent} from '../../../src/llm/recurrent/index.js'
 import {mamba2} from '../../../src/llm/recurrent/mamba2.js'
@@ -19,8 +19,7 @@ interface Block {
 }
 
 /** Random weights of the shapes that a block asks for. */
-function block(unnamed: UnnamedRecurrent, reference: Block['reference'], seed: number): Block {
-  const spec = {...unnamed, names: {norm: undefined, postNorm: undefined}}
+function block(spec: RecurrentSpec, reference: Block['reference'], seed: number): Block {
   const random = randomFloats(seed)
   const weights = new Map<string, {values: Float32Array; shape: readonly number[]}>()
   const add = (name: string, shape: readonly number[]) => {
@@ -46,16 +45,18 @@ const wide = {keyHeads: 1, keyDim: 64, valueHeads: 1, valueDim: 64, normEps}
 const state = {heads: 4, headDim: 10, groups: 2, stateSize: 16, normEps}
 const wideState = {heads: 1, headDim: 64, groups: 1, stateSize: 64, normEps}
 
+const noNorms = {norm: undefined, postNorm: undefined}
+
 const deltaNetBlock = (sizes: typeof delta, seed: number) =>
   block(
-    deltaNet('layer', {hiddenSize, width: 4, ...sizes}),
+    deltaNet('layer', noNorms, {hiddenSize, width: 4, ...sizes}),
     (weights, inputs) => referenceDeltaNet(weights, {hiddenSize, epsilon: normEps, ...sizes}, inputs),
     seed,
   )
 
 const mamba2Block = (sizes: typeof state, hasBiases: boolean, seed: number) =>
   block(
-    mamba2('layer', {hiddenSize, width: 4, hasConvolutionBias: true, hasBiases, ...sizes}),
+    mamba2('layer', noNorms, {hiddenSize, width: 4, hasConvolutionBias: true, hasBiases, ...sizes}),
     (weights, inputs) => referenceMamba2(weights, {hiddenSize, epsilon: normEps, hasBiases, ...sizes}, inputs),
     seed,
   )
