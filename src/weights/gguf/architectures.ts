@@ -6,7 +6,10 @@ export interface Architecture {
   modelType: string
   /** Class of transformers. */
   className: string
-  /** Parts of a layer with other names in transformers than those of Llama; `*` is the number of an expert. */
+  /**
+   * Parts of a layer with other names in transformers than those of Llama, with or without what their tensors are; `*` is the
+   * number of an expert.
+   */
   parts?: Readonly<Record<string, string>>
   /** Tensors outside the layers with other names in transformers than those of Llama. */
   outside?: Readonly<Record<string, string>>
@@ -20,6 +23,8 @@ export interface Architecture {
   declaresBiases?: boolean
   /** Whether only a part of each head may be rotated. */
   isPartlyRotated?: boolean
+  /** Why a model cannot be read, if it cannot. */
+  refused?(own: ReadonlyMap<string, GgufValue>): string | undefined
   /** What its code in llama.cpp sets by other keys. */
   implied?(own: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>>
 }
@@ -47,6 +52,13 @@ function mixersOf(own: ReadonlyMap<string, GgufValue>, attention: string, other:
   return Array.from({length: count}, (_, i) => ((Array.isArray(heads) ? heads[i] : heads) === 0 ? other : attention))
 }
 
+const graniteKeys = {
+  embedding_scale: 'embedding_multiplier',
+  residual_scale: 'residual_multiplier',
+  logit_scale: 'logits_scaling',
+  'attention.scale': 'attention_multiplier',
+}
+
 /** The architectures by name. */
 const architectures: Readonly<Record<string, Architecture>> = {
   llama: {modelType: 'llama', className: 'LlamaForCausalLM', alternates: true, declaresBiases: true},
@@ -68,6 +80,40 @@ const architectures: Readonly<Record<string, Architecture>> = {
     },
     declaresBiases: true,
     implied: () => ({norm_topk_prob: true}),
+  },
+  qwen35: {
+    modelType: 'qwen3_5_text',
+    className: 'Qwen3_5ForCausalLM',
+    parts: {
+      post_attention_norm: 'post_attention_layernorm',
+      attn_qkv: 'linear_attn.in_proj_qkv',
+      attn_gate: 'linear_attn.in_proj_z',
+      ssm_alpha: 'linear_attn.in_proj_a',
+      ssm_beta: 'linear_attn.in_proj_b',
+      ssm_conv1d: 'linear_attn.conv1d',
+      'ssm_dt.bias': 'linear_attn.dt_bias',
+      ssm_a: 'linear_attn.A_log',
+      ssm_norm: 'linear_attn.norm',
+      ssm_out: 'linear_attn.out_proj',
+    },
+    keys: {
+      full_attention_interval: 'full_attention_interval',
+      'ssm.conv_kernel': 'linear_conv_kernel_dim',
+      'ssm.state_size': 'linear_key_head_dim',
+      'ssm.group_count': 'linear_num_key_heads',
+      'ssm.time_step_rank': 'linear_num_value_heads',
+    },
+    normOffset: 1,
+    declaresBiases: true,
+    isPartlyRotated: true,
+    // llama.cpp orders the heads of values that share a key in another way.
+    refused: (own) =>
+      own.get('ssm.group_count') === own.get('ssm.time_step_rank')
+        ? undefined
+        : 'linear attention with more heads of values than of keys',
+    implied: (own) => ({
+      linear_value_head_dim: Number(own.get('ssm.inner_size')) / Number(own.get('ssm.time_step_rank')),
+    }),
   },
   gemma2: {
     modelType: 'gemma2',
@@ -98,14 +144,41 @@ const architectures: Readonly<Record<string, Architecture>> = {
   granite: {
     modelType: 'granite',
     className: 'GraniteForCausalLM',
+    keys: graniteKeys,
+    alternates: true,
+    declaresBiases: true,
+  },
+  granitehybrid: {
+    modelType: 'granitemoehybrid',
+    className: 'GraniteMoeHybridForCausalLM',
+    parts: {
+      ssm_in: 'mamba.in_proj',
+      ssm_conv1d: 'mamba.conv1d',
+      'ssm_dt.bias': 'mamba.dt_bias',
+      ssm_a: 'mamba.A_log',
+      ssm_d: 'mamba.D',
+      ssm_norm: 'mamba.norm',
+      ssm_out: 'mamba.out_proj',
+      ffn_gate: 'shared_mlp.gate_proj',
+      ffn_up: 'shared_mlp.up_proj',
+      ffn_down: 'shared_mlp.output_linear',
+    },
     keys: {
-      embedding_scale: 'embedding_multiplier',
-      residual_scale: 'residual_multiplier',
-      logit_scale: 'logits_scaling',
-      'attention.scale': 'attention_multiplier',
+      ...graniteKeys,
+      feed_forward_length: 'shared_intermediate_size',
+      'ssm.conv_kernel': 'mamba_d_conv',
+      'ssm.state_size': 'mamba_d_state',
+      'ssm.group_count': 'mamba_n_groups',
+      'ssm.time_step_rank': 'mamba_n_heads',
     },
     alternates: true,
     declaresBiases: true,
+    implied: (own) => ({
+      num_local_experts: 0,
+      layer_types: mixersOf(own, 'attention', 'mamba'),
+      position_embedding_type: own.get('rope.scaling.finetuned') === true ? 'rope' : 'nope',
+      mamba_expand: Number(own.get('ssm.inner_size')) / Number(own.get('embedding_length')),
+    }),
   },
   phi3: {
     modelType: 'phi3',

@@ -19,6 +19,9 @@ const renamed: Readonly<Record<string, string>> = {
 const inert: ReadonlySet<string> = new Set([
   'vocab_size',
   'expert_used_count',
+  'expert_shared_feed_forward_length',
+  'ssm.inner_size',
+  'rope.dimension_sections',
   'rope.scaling.finetuned',
   'rope.scaling.type',
   'rope.scaling.factor',
@@ -68,9 +71,7 @@ export function configOf(
   {vocabSize, hasBias, divisors}: {vocabSize: number; hasBias: boolean; divisors: Divisors},
 ): Record<string, unknown> {
   const prefix = `${metadata.get('general.architecture')}.`
-  const own = new Map(
-    [...metadata].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [])),
-  )
+  const own = ownKeys(metadata)
   const [embedding, heads] = [own.get('embedding_length'), own.get('attention.head_count')]
   const headDim = own.get('attention.key_length') ?? Number(embedding) / Number(heads)
   const isRepeated = (key: string, value: GgufValue) =>
@@ -95,6 +96,14 @@ export function configOf(
     ...(isPartlyRotated && dims !== undefined ? {partial_rotary_factor: Number(dims) / Number(headDim)} : {}),
     ...(scaling === undefined ? {} : {rope_scaling: scaling}),
   }
+}
+
+/** The metadata of the architecture, without its name. */
+export function ownKeys(metadata: GgufMetadata): Map<string, GgufValue> {
+  const prefix = `${metadata.get('general.architecture')}.`
+  return new Map(
+    [...metadata].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [])),
+  )
 }
 
 /** Some values are lists with one of each layer. Layers without attention have no heads. */

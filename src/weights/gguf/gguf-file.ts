@@ -8,9 +8,9 @@ import {isWidened} from '../dtype.js'
 import {elements, type TensorEntry} from '../safetensors.js'
 import {readTensorFloat32, weightBytes} from '../weight-rows.js'
 import {architectureOf, ggufArchitectures} from './architectures.js'
-import {configOf} from './config.js'
+import {configOf, ownKeys} from './config.js'
 import {type GgufMetadata, type GgufTensor, ggufInvalid, ggufUnsupported, readGgufHeader} from './header.js'
-import {divisorTensors, isKernel, isNorm, isRotated, transformersName} from './names.js'
+import {divisorTensors, isDecayLog, isKernel, isNorm, isRotated, isVector, transformersName} from './names.js'
 import {tensorTypeName} from './tensor-types.js'
 import {tokenizerOf} from './tokenizer.js'
 
@@ -67,6 +67,8 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const architecture = architectureOf(name)
   if (architecture === undefined)
     throw new SvcError('model_family_unknown', {file, family: name, known: ggufArchitectures})
+  const refused = architecture.refused?.(ownKeys(metadata))
+  if (refused !== undefined) throw ggufUnsupported(file, refused)
   const found = [first, ...others].flatMap(({file: each, size, tensors}) =>
     tensors.map((tensor) => entryOf(each, tensor, size)),
   )
@@ -94,6 +96,8 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const {alternates = false, normOffset} = architecture
   const entries = plain.map((entry): TensorEntry => {
     const [channels = 0, width = 0] = entry.shape
+    if (isDecayLog(entry.name)) return {...entry, shape: [elements(entry.shape)], isNegativeExp: true}
+    if (isVector(entry.name)) return {...entry, shape: [elements(entry.shape)]}
     if (isKernel(entry.name)) return {...entry, shape: [channels, 1, width]}
     if (alternates && isRotated(entry.name)) return {...entry, headRows: headRows(entry, headDim)}
     return normOffset !== undefined && isNorm(entry.name) ? {...entry, surplus: normOffset} : entry

@@ -20,7 +20,7 @@ export async function* mergedBytes(
   {name, from, updates, dtype}: PlannedTensor,
   method: MergeMethodChoice,
 ): AsyncGenerator<Uint8Array> {
-  const isPlain = from.headRows === undefined && from.surplus === undefined
+  const isPlain = from.headRows === undefined && from.surplus === undefined && !from.isNegativeExp
   if (updates.length === 0 && dtype === from.dtype && isPlain) {
     yield* readTensorBytes(from, copiedBytes)
     return
