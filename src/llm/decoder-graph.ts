@@ -2,16 +2,20 @@ import {type Attributes, GraphBuilder, type Value} from '../onnx/index.js'
 import {type TensorMap, withParts} from '../weights/index.js'
 import {AdapterBranches} from './adapters/adapter-branches.js'
 import {Initializers} from './initializers.js'
+import type {BlockContext, RecurrentSpec} from './recurrent/block.js'
+import {buildRecurrent} from './recurrent/index.js'
 import {queryFactor, rotaryFrequencies} from './rope.js'
-import type {
-  Activation,
-  AttentionSpec,
-  DecoderSpec,
-  ExpertNames,
-  MlpSpec,
-  NormNames,
-  RopeSpec,
-  RoutingSpec,
+import {
+  type Activation,
+  type AttentionSpec,
+  type DecoderSpec,
+  type ExpertNames,
+  type LayerSpec,
+  type MlpSpec,
+  type NormNames,
+  queryRows,
+  type RopeSpec,
+  type RoutingSpec,
 } from './spec.js'
 
 /** A serialised decoder graph with external weights. */
@@ -30,7 +34,8 @@ export interface DecoderGraph {
  * - `last_index` int32 `[batch]`, position of each row's last token
  * - `total_length` int32 `[1]`, length of the longest row including its past
  * - `logit_rows` int64 `[rows]`, indexes of the `batch * time` hidden states to compute logits for
- * - `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]`
+ * - `past_key.N`, `past_value.N` `[batch, kv_heads, capacity, head_dim]` of attention
+ * - `past_state.N.NAME` `[batch, ...shape]` of recurrent layers
  * - with adapters, those of `AdapterBranches`
  *
  * Outputs, to run in place:
@@ -38,7 +43,7 @@ export interface DecoderGraph {
  * - `logits` `[rows, vocabulary]`
  * - `top_ids` int64 and `top_logits` `[rows, count]`, the most likely tokens
  * - `log_total` `[rows, 1]`, log-sum-exp of the logits
- * - `present_key.N`, `present_value.N`, which may share memory with the past
+ * - `present_key.N`, `present_value.N`, `present_state.N.NAME`, which may share memory with the past
  *
  * With a quantised head, the logits and their total are approximate, and those of the most likely tokens are exact.
  *
@@ -62,9 +67,9 @@ export function buildDecoderGraph(
   const {hiddenSize, vocabSize} = spec
   const embedded = weights.rows(tokens, spec.tensors.embedding, [vocabSize, hiddenSize])
   let hidden = scaled(graph, embedded, spec.embeddingScale)
-  for (const [i, {attention, mlp}] of spec.layers.entries()) {
-    hidden = layers.residual(hidden, attention.names, (x) => layers.attend(attention, i, x))
-    hidden = layers.residual(hidden, mlp.names, (x) => layers.feedForward(mlp, x))
+  for (const [i, layer] of spec.layers.entries()) {
+    hidden = layers.residual(hidden, (layer.attention ?? layer.recurrent).names, (x) => layers.mix(layer, i, x))
+    hidden = layers.residual(hidden, layer.mlp.names, (x) => layers.feedForward(layer.mlp, x))
   }
   const rows = graph.node('Reshape', [hidden, graph.integers(-1, hiddenSize)])
   const last = layers.norm(graph.node('Gather', [rows, logitRows], {axis: 0}), spec.tensors.norm)
@@ -184,31 +189,52 @@ class LayerBuilder {
     return this.#graph.node('Add', [x, scaled(this.#graph, normed, this.#spec.residualScale)])
   }
 
+  /** Attention, or what a recurrent layer has instead. */
+  mix({attention, recurrent}: LayerSpec, layer: number, x: Value): Value {
+    return attention === undefined ? this.#recur(recurrent, layer, x) : this.#attend(attention, layer, x)
+  }
+
+  #recur(recurrent: RecurrentSpec, layer: number, x: Value): Value {
+    const states = recurrent.states.map(({name, shape}) => ({
+      past: this.#graph.input(`past_state.${layer}.${name}`, 'float32', ['batch', ...shape]),
+      present: `present_state.${layer}.${name}`,
+    }))
+    const context: BlockContext = {
+      graph: this.#graph,
+      weight: (name, shape) => this.#weights.get(name, shape),
+      project: (value, {role, name, shape}) => this.#linear(value, role, name, shape),
+    }
+    return buildRecurrent(context, recurrent, x, states)
+  }
+
   /** Grouped-query attention with rotary embedding and KV cache. */
-  attend(attention: AttentionSpec, layer: number, x: Value): Value {
+  #attend(attention: AttentionSpec, layer: number, x: Value): Value {
     const graph = this.#graph
     const {hiddenSize} = this.#spec
-    const {heads, kvHeads, headDim, rope, scale, cap, window, names, biases, headNorms} = attention
-    const project = (which: 'q' | 'k' | 'v', count: number) =>
+    const {heads, kvHeads, headDim, isGated, rope, scale, cap, window, names, biases, headNorms} = attention
+    const project = (which: 'q' | 'k' | 'v', rows: number) =>
       this.#biased(
-        this.#linear(x, which, names[which], [count * headDim, hiddenSize]),
+        this.#linear(x, which, names[which], [rows, hiddenSize]),
         biases.includes(which) ? names[which] : undefined,
-        count * headDim,
+        rows,
       )
     const normed = (value: Value, which: 'q' | 'k', count: number) => {
       if (headNorms === undefined) return value
       if (headNorms.span === 'all') return this.norm(value, headNorms[which], count * headDim)
       return this.#normHeads(value, headNorms[which], count, headDim)
     }
-    const rotated = (which: 'q' | 'k', count: number) => {
-      const value = normed(project(which, count), which, count)
+    const rotated = (which: 'q' | 'k', projected: Value, count: number) => {
+      const value = normed(projected, which, count)
       return rope === undefined ? value : this.#rotate(value, which, count, headDim, rope)
     }
     const cache = (name: string) => graph.input(`${name}.${layer}`, 'float32', dims)
     const dims = ['batch', kvHeads, 'capacity', headDim]
 
-    const [q, k] = [rotated('q', heads), rotated('k', kvHeads)]
-    const v = project('v', kvHeads)
+    const queries = project('q', queryRows(attention))
+    const [query, gate] = isGated ? this.#halves(queries, heads, headDim) : [queries, undefined]
+    const q = rotated('q', query, heads)
+    const k = rotated('k', project('k', kvHeads * headDim), kvHeads)
+    const v = project('v', kvHeads * headDim)
     const {lastIndex, totalLength} = this.#sequence
     const [context, key, value] = graph.contribOutputs(
       'GroupQueryAttention',
@@ -224,7 +250,8 @@ class LayerBuilder {
     )
     graph.output(`present_key.${layer}`, key, 'float32', dims)
     graph.output(`present_value.${layer}`, value, 'float32', dims)
-    const out = this.#linear(context, 'o', names.o, [hiddenSize, heads * headDim])
+    const gated = gate === undefined ? context : graph.node('Mul', [context, graph.node('Sigmoid', [gate])])
+    const out = this.#linear(gated, 'o', names.o, [hiddenSize, heads * headDim])
     return this.#biased(out, biases.includes('o') ? names.o : undefined, hiddenSize)
   }
 
@@ -302,6 +329,15 @@ class LayerBuilder {
   #biased(x: Value, weight: string | undefined, size: number): Value {
     if (weight === undefined) return x
     return this.#graph.node('Add', [x, this.#weights.get(weight.replace(/\.weight$/, '.bias'), [size])])
+  }
+
+  /** The first and the second halves of heads of twice the size. */
+  #halves(x: Value, heads: number, headDim: number): [Value, Value] {
+    const graph = this.#graph
+    const split = graph.node('Reshape', [x, graph.integers(0, 0, heads, 2 * headDim)])
+    const halves = graph.pair('Split', [split, graph.integers(headDim, headDim)], {axis: -1})
+    const flat = (half: Value) => graph.node('Reshape', [half, graph.integers(0, 0, heads * headDim)])
+    return [flat(halves[0]), flat(halves[1])]
   }
 
   /** RMS norm per head: reshapes `[batch, time, heads * head_dim]` to `[batch, time, heads, head_dim]` and back. */

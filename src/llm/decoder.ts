@@ -3,7 +3,7 @@ import {type TopLogits, topLogits} from '../sampling/index.js'
 import type {TensorMap} from '../weights/index.js'
 import {AdapterPool, type PooledAdapter} from './adapters/adapter-pool.js'
 import {buildDecoderGraph, topCount} from './decoder-graph.js'
-import {KvCache} from './kv-cache.js'
+import {SequenceCache} from './sequence-cache.js'
 import type {DecoderSpec} from './spec.js'
 
 export interface DecoderOptions {
@@ -20,11 +20,16 @@ export interface Decoder {
   /** The adapters that sequences can have. */
   readonly adapters: AdapterPool | undefined
   /** Creates an empty cache for this decoder. */
-  newCache(): KvCache
+  newCache(): SequenceCache
   /** Appends tokens to one sequence. */
-  prefill(cache: KvCache, slot: number, tokens: readonly number[], options?: PrefillOptions): Promise<Prediction[]>
+  prefill(
+    cache: SequenceCache,
+    slot: number,
+    tokens: readonly number[],
+    options?: PrefillOptions,
+  ): Promise<Prediction[]>
   /** Appends one token to each of the first sequences of the cache in one run. */
-  step(cache: KvCache, tokens: readonly number[], options?: StepOptions): Promise<Prediction[]>
+  step(cache: SequenceCache, tokens: readonly number[], options?: StepOptions): Promise<Prediction[]>
   release(): Promise<void>
 }
 
@@ -63,16 +68,12 @@ export async function openDecoder(
   const {model, externalFolder} = buildDecoderGraph(spec, tensors, contextLength, withAdapters)
   const session = await openSession(model, {externalFolder, threads, device})
   const pool = withAdapters ? new AdapterPool(spec, tensors) : undefined
-  const run = (cache: KvCache, batch: Batch) => runBatch(session, spec, cache, batch, pool)
+  const run = (cache: SequenceCache, batch: Batch) => runBatch(session, spec, cache, batch, pool)
   return {
     spec,
     contextLength,
     adapters: pool,
-    newCache: () =>
-      new KvCache(
-        spec.layers.map(({attention: {kvHeads, headDim}}) => ({kvHeads, headDim})),
-        contextLength,
-      ),
+    newCache: () => new SequenceCache(spec, contextLength),
     prefill: (cache, slot, tokens, {predict = 'last', adapter, logits = true} = {}) =>
       run(cache, {first: slot, rows: [tokens], adapters: [adapter], predict, logits}),
     step: (cache, tokens, {adapters = tokens.map(() => undefined), logits = true} = {}) =>
@@ -93,7 +94,7 @@ interface Batch {
 async function runBatch(
   session: Session,
   spec: DecoderSpec,
-  cache: KvCache,
+  cache: SequenceCache,
   batch: Batch,
   pool: AdapterPool | undefined,
 ): Promise<Prediction[]> {
@@ -130,14 +131,12 @@ async function runBatch(
     log_total: tensor(logTotals, [rowCount, 1]),
     ...(logits ? {logits: tensor(all, [rowCount, vocabSize])} : {}),
   }
-  for (const [i, {key, value}] of cache.tensors(first, rows.length).entries()) {
-    feeds[`past_key.${i}`] = key
-    feeds[`past_value.${i}`] = value
-    outputs[`present_key.${i}`] = key
-    outputs[`present_value.${i}`] = value
+  for (const {name, tensor: kept} of cache.tensors(first, rows.length)) {
+    feeds[`past_${name}`] = kept
+    outputs[`present_${name}`] = kept
   }
   await session.runInPlace(feeds, outputs)
-  for (const [row, total] of totals.entries()) cache.setLength(first + row, total)
+  for (const [row, total] of totals.entries()) cache.advance(first + row, total)
   return wanted.map((_, row) => {
     const [start, end] = [row * count, (row + 1) * count]
     return {

@@ -2,7 +2,7 @@ import {counted, SvcError} from '../errors/index.js'
 import {architectureFor, type DescribeConfig, type GgufDescription, type GgufEntry} from '../weights/index.js'
 import {readDecoderSpec} from './families/index.js'
 import {rotaryFrequencies, yarnMagnitude} from './rope.js'
-import type {DecoderSpec, RopeSpec} from './spec.js'
+import {type AttentionSpec, attentionsOf, type DecoderSpec, type RopeSpec} from './spec.js'
 
 type Entries = Record<string, GgufEntry>
 
@@ -18,15 +18,17 @@ export const describeGguf =
     const {layers, tensors, vocabSize, family} = spec
     const inexpressible = (feature: string) => new SvcError('gguf_inexpressible', {file, feature})
     const found = architectureFor(family)
-    const [first] = layers
+    const attentions = attentionsOf(spec)
+    const [first] = attentions
     if (found === undefined || first === undefined) throw inexpressible(`the model type ${family}`)
+    if (attentions.length < layers.length) throw inexpressible('layers without attention')
     const root = tensors.embedding.replace(/\.embed_tokens\.weight$/, '')
     const entries = entriesOf(spec, found.name, inexpressible)
     return {
       ...found,
       entries: Object.fromEntries(Object.entries(entries).map(([key, entry]) => [`${found.name}.${key}`, entry])),
       divisors: divisorsOf(fullRope(spec)),
-      headDim: first.attention.headDim,
+      headDim: first.headDim,
       vocabSize,
       tied: tensors.head === tensors.embedding,
       root,
@@ -44,24 +46,24 @@ export const describeGguf =
 /** Architectures whose windows llama.cpp ignores. */
 const unwindowed: readonly string[] = ['llama', 'phi3']
 
-function windowWarning({layers}: DecoderSpec, name: string): string[] {
-  const window = layers.find(({attention}) => attention.window !== undefined)?.attention.window
+function windowWarning(spec: DecoderSpec, name: string): string[] {
+  const window = attentionsOf(spec).find((attention) => attention.window !== undefined)?.window
   if (window === undefined || !unwindowed.includes(name)) return []
   return [`llama.cpp ignores the attention window in this file, ${counted(window, 'token')}; svc uses it.`]
 }
 
 /** The rotary embedding of layers without a window. */
-const fullRope = ({layers}: DecoderSpec): RopeSpec | undefined => {
-  const ropes = layers.filter(({attention}) => attention.rope !== undefined).map(({attention}) => attention)
+const fullRope = (spec: DecoderSpec): RopeSpec | undefined => {
+  const ropes = attentionsOf(spec).filter(({rope}) => rope !== undefined)
   return (ropes.find(({window}) => window === undefined) ?? ropes[0])?.rope
 }
 
 function entriesOf(spec: DecoderSpec, name: string, inexpressible: (feature: string) => SvcError): Entries {
   const {layers, vocabSize, hiddenSize, contextLength, normEps, logitCap} = spec
-  const [{attention}] = layers as [DecoderSpec['layers'][0]]
-  const {heads, kvHeads, headDim, cap} = attention
+  const attentions = attentionsOf(spec) as [AttentionSpec, ...AttentionSpec[]]
+  const [{heads, kvHeads, headDim, cap}] = attentions
   const plain = layers.find(({mlp}) => mlp.routing === undefined) ?? layers[0]
-  const windowed = layers.find((layer) => layer.attention.window !== undefined)?.attention
+  const windowed = attentions.find(({window}) => window !== undefined)
   const rope = fullRope(spec)
   return {
     vocab_size: {u32: vocabSize},
@@ -84,18 +86,18 @@ function entriesOf(spec: DecoderSpec, name: string, inexpressible: (feature: str
 
 /** Metadata that only one architecture has. */
 const own: Readonly<Record<string, (spec: DecoderSpec, windowedRope: RopeSpec | undefined) => Entries>> = {
-  gemma3: ({layers}, rope) => {
-    const period = layers.findIndex(({attention}) => attention.window === undefined) + 1
+  gemma3: (spec, rope) => {
+    const period = attentionsOf(spec).findIndex(({window}) => window === undefined) + 1
     return {
       ...(rope === undefined ? {} : {'rope.freq_base_swa': {f32: rope.theta}}),
       ...(period === 0 ? {} : {'attention.sliding_window_pattern': {u32: period}}),
     }
   },
-  granite: ({embeddingScale, residualScale, logitScale, layers}) => ({
+  granite: ({embeddingScale, residualScale, logitScale, ...spec}) => ({
     embedding_scale: {f32: embeddingScale},
     residual_scale: {f32: residualScale},
     logit_scale: {f32: 1 / logitScale},
-    'attention.scale': {f32: layers[0]?.attention.scale ?? 1},
+    'attention.scale': {f32: attentionsOf(spec)[0]?.scale ?? 1},
   }),
   qwen3moe: ({layers}) => {
     const mlp = layers.find(({mlp: {routing}}) => routing !== undefined)?.mlp
@@ -171,7 +173,10 @@ function comparable({family: _, fused, ...spec}: DecoderSpec, root: string): unk
   const found = {
     ...spec,
     fused: fused.length,
-    layers: layers.map(({attention, mlp}) => ({attention: {...attention, rope: ropeOf(attention.rope)}, mlp})),
+    layers: layers.map(({attention, mlp}) => ({
+      attention: attention && {...attention, rope: ropeOf(attention.rope)},
+      mlp,
+    })),
   }
   const named = JSON.stringify(found, (_key, value: unknown) =>
     typeof value === 'string' && value.startsWith(`${root}.`) ? `model${value.slice(root.length)}` : value,

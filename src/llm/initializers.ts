@@ -127,8 +127,9 @@ export class Initializers {
   }
 
   /** The values as transformers has them. The session computes this once, when it is opened. */
-  #asPublished({headRows, surplus, shape}: TensorEntry, value: Value): Value {
+  #asPublished({headRows, surplus, isNegativeExp, shape}: TensorEntry, value: Value): Value {
     const graph = this.#graph
+    if (isNegativeExp) return graph.node('Log', [graph.node('Neg', [value])])
     if (surplus !== undefined) return graph.node('Sub', [value, graph.number(surplus)])
     if (headRows === undefined) return value
     const [rows = 0] = shape

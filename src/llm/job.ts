@@ -1,8 +1,8 @@
 import type {AdapterLease} from './adapters/resident-adapters.js'
 import type {RequestClient} from './fair-queue.js'
 import type {Generation} from './generation.js'
-import type {KvState} from './kv-cache.js'
 import type {GenerateEvent} from './request.js'
+import type {SequenceState} from './sequence-cache.js'
 
 /** Receives the events of a request. After an abort, neither method is called. */
 export interface Listener {
@@ -23,10 +23,12 @@ export interface Job {
   /** Tokens of the prompt that are in the cache. */
   prefilled: number
   promptTokens: number
+  /** Where a part of its prefill ends, ordered, because other prompts probably begin with so many tokens. */
+  stops: readonly number[]
   /** Tokens whose n-grams are remembered. */
   learned: number
   /** Its keys and values, while it waits after an interruption. */
-  interrupted?: KvState
+  interrupted?: SequenceState
 }
 
 /** Whether a job can start: its adapter is in memory. */

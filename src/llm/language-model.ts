@@ -20,13 +20,15 @@ import {withQuantised} from './precision.js'
 import {PrefixCache} from './prefix-cache.js'
 import {PrefixStore} from './prefix-store.js'
 import {encodePrompt} from './prompt.js'
+import {PromptLookup} from './prompt-lookup.js'
 import {readEvents} from './reply/read-events.js'
 import {ReplyConstraints} from './reply-constraint.js'
 import {ReplyPlanner} from './reply-planner.js'
 import type {GenerateEvent, GenerateRequest, TokenRequest} from './request.js'
 import {rotaryFrequencies} from './rope.js'
 import {Scheduler} from './scheduler.js'
-import type {DecoderSpec} from './spec.js'
+import {cacheShapeOf} from './sequence-cache.js'
+import {attentionsOf, type DecoderSpec} from './spec.js'
 
 /** A model loaded in the calling thread. Each graph run blocks that thread. */
 export interface LanguageModel {
@@ -61,8 +63,8 @@ function stateKey({config}: RunDirectory, weights: TensorMap, device: Device, po
 }
 
 /** The rotary frequencies, which may depend on the context length; empty if they do not. */
-function positionsKey({layers}: DecoderSpec, contextLength: number): string {
-  const ropes = layers.map(({attention}) => attention.rope).filter((rope) => rope !== undefined)
+function positionsKey(spec: DecoderSpec, contextLength: number): string {
+  const ropes = attentionsOf(spec).flatMap(({rope}) => rope ?? [])
   const frequencies = (length: number) => JSON.stringify(ropes.map((rope) => rotaryFrequencies(rope, length)))
   const own = frequencies(contextLength)
   return own === frequencies(0) ? '' : createHash('sha256').update(own).digest('hex')
@@ -116,7 +118,7 @@ export async function loadLanguageModel(
           folder: join(derivedFolder(process.env), prefixFolder),
           maxBytes: prefixFileBytes,
           model: await stateKey(directory, weights, device, positionsKey(spec, contextLength)),
-          layers: spec.layers.map(({attention}) => attention),
+          shape: cacheShapeOf(spec),
           counters,
         })
   const prefixes =
@@ -125,7 +127,7 @@ export async function loadLanguageModel(
   const scheduler = new Scheduler(
     decoder,
     {tokenizer, contextLength, endTokens: ends, topCount: topCount(spec), rules},
-    {slots, queueLimit, prefixes, lookup: promptLookup},
+    {slots, queueLimit, prefixes, lookup: promptLookup ? new PromptLookup() : undefined},
     counters,
   )
   const constraints = new ReplyConstraints(tokenizer, ends)

@@ -5,7 +5,7 @@ import {isGgufName, type ModelDefaults, type RunDirectory, type TensorEntry} fro
 import type {Abilities} from './abilities.js'
 import type {Precision} from './precision.js'
 import type {ModelSources} from './receipt/model-sources.js'
-import type {DecoderSpec} from './spec.js'
+import {attentionsOf, type DecoderSpec} from './spec.js'
 
 /** Architecture, sizes and limits of a loaded model. */
 export interface ModelDescription {
@@ -92,7 +92,7 @@ export async function describeModel(
       ? stats.map(({file, size, mtimeMs}) => `${file}\0${size}\0${mtimeMs}\n`).join('')
       : await readFile(adapter.file),
   )
-  const {attention} = spec.layers[0] ?? {}
+  const [attention] = attentionsOf(spec)
   return {
     name,
     folders: [...new Set([path, basePath])],

@@ -8,6 +8,7 @@ import {type ModelText, readModelText} from './model-text.js'
 import {choosePrecision, memoryOf, type Precision} from './precision.js'
 import {sourcesOf} from './receipt/model-sources.js'
 import {readReplyRules} from './reply-rules-config.js'
+import {cacheBytes, cacheShapeOf} from './sequence-cache.js'
 import type {DecoderSpec} from './spec.js'
 
 /** Everything of a model but its weights, which are not read. */
@@ -56,7 +57,7 @@ export async function readModelFiles(
       ...(await describeModel(directory, spec)),
       contextLength,
       precision,
-      memoryBytes: memoryOf(tensors, precision) + stateBytes(spec, contextLength) + prefixBytes,
+      memoryBytes: memoryOf(tensors, precision) + cacheBytes(cacheShapeOf(spec), contextLength) + prefixBytes,
       template: templateSource,
       templateError: template?.error?.toRecord(),
       abilities: abilitiesOf(text),
@@ -70,10 +71,4 @@ export async function readModelFiles(
       ),
     },
   }
-}
-
-/** Keys and values of a complete context, bytes. */
-function stateBytes({layers}: DecoderSpec, contextLength: number): number {
-  const perPosition = layers.reduce((sum, {attention: {kvHeads, headDim}}) => sum + kvHeads * headDim, 0)
-  return 2 * Float32Array.BYTES_PER_ELEMENT * perPosition * contextLength
 }

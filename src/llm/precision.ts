@@ -115,10 +115,13 @@ export async function withQuantised(
   }
   const first = inLayer(precision === 'w4' ? nibbles : columns)
   const last = inLayer(precision === 'w4' && downBits === 4 ? nibbles : columns)
-  const copies = spec.layers.flatMap(({attention, mlp}) => {
-    const {q, k, v, o} = attention.names
+  const copies = spec.layers.flatMap(({attention, recurrent, mlp}) => {
+    const mixer =
+      attention === undefined
+        ? recurrent.projections.map(({name}) => name)
+        : (['q', 'k', 'v', 'o'] as const).map((which) => attention.names[which])
     return [
-      ...[q, k, v, o].flatMap((name) => copyOf(name, first)),
+      ...mixer.flatMap((name) => copyOf(name, first)),
       ...mlp.experts.flatMap(({gate, up, down}) => [
         ...[gate, up].flatMap((name) => copyOf(name, first)),
         ...copyOf(down, last),

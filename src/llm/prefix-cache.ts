@@ -1,4 +1,4 @@
-import type {KvState} from './kv-cache.js'
+import {type SequenceState, usableLength} from './sequence-cache.js'
 
 /** Shortest prefix that is reused, tokens: copying a shorter one saves nothing. */
 export const shortestPrefix = 16
@@ -8,14 +8,17 @@ export interface SavedPrefix {
   tokens: readonly number[]
   /** Key of the adapter; empty without one. */
   adapter: string
-  state: KvState
+  state: SequenceState
 }
 
 /** Beginning of a prompt whose keys and values are known. */
 export interface Prefix {
-  state: KvState
-  /** Number of tokens in common, which may be less than are saved. */
+  /** Undefined if nothing of it can be used. */
+  state: SequenceState | undefined
+  /** Number of tokens that can be used, which may be less than are saved; 0 if too few. */
   length: number
+  /** Number of tokens in common with a saved sequence. More than can be used, if that has no checkpoint there. */
+  common: number
 }
 
 /**
@@ -43,17 +46,20 @@ export class PrefixCache {
   }
 
   /** The longest saved beginning of a prompt, at most `most` tokens. */
-  find(prompt: readonly number[], adapter: string, most: number): Prefix | undefined {
+  find(prompt: readonly number[], adapter: string, most: number): Prefix {
     let best: {entry: SavedPrefix; length: number} | undefined
+    let longest = 0
     for (const entry of this.#entries) {
       if (entry.adapter !== adapter) continue
-      const length = commonLength(entry.tokens, prompt, most)
+      const common = commonLength(entry.tokens, prompt, most)
+      const length = usableLength(entry.state, common)
       if (length >= Math.max(shortestPrefix, best?.length ?? 0)) best = {entry, length}
+      longest = Math.max(longest, common)
     }
-    if (best === undefined) return undefined
+    if (best === undefined) return {state: undefined, length: 0, common: longest}
     this.#use(best.entry)
     this.#found(best.entry, best.length)
-    return {state: best.entry.state, length: best.length}
+    return {state: best.entry.state, length: best.length, common: longest}
   }
 
   /** Whether a sequence is worth saving: it is not yet known, and may fit. */
@@ -68,7 +74,7 @@ export class PrefixCache {
   }
 
   /** Saves a sequence, which replaces those that are its beginnings. */
-  add(tokens: readonly number[], adapter: string, state: KvState): void {
+  add(tokens: readonly number[], adapter: string, state: SequenceState): void {
     for (const entry of this.#entries)
       if (entry.adapter === adapter && commonLength(entry.tokens, tokens, entry.tokens.length) === entry.tokens.length)
         this.#drop(entry)

@@ -4,8 +4,11 @@ import {join} from 'node:path'
 import {writeFileAtomic} from '../files/index.js'
 import {logger} from '../log/index.js'
 import type {EngineCounters} from './counters.js'
-import type {CacheLayer, KvState} from './kv-cache.js'
+import type {CacheLayer} from './kv-cache.js'
 import {commonLength, type SavedPrefix} from './prefix-cache.js'
+import {stateSize} from './recurrent/block.js'
+import {lastWithin} from './recurrent/state-cache.js'
+import {type CacheShape, cacheBytes, type SequenceState} from './sequence-cache.js'
 
 export interface PrefixStoreOptions {
   folder: string
@@ -13,7 +16,7 @@ export interface PrefixStoreOptions {
   maxBytes: number
   /** Key of everything that the keys and values depend on, besides the tokens. */
   model: string
-  layers: readonly CacheLayer[]
+  shape: CacheShape
   counters: EngineCounters
 }
 
@@ -43,8 +46,8 @@ interface Header {
  * requests share it, such as the instructions of an agent. The next turn of a conversation repeats all of an earlier
  * sequence, so it writes nothing.
  *
- * A file has a header in JSON, its length before it, the keys and values of each layer, and a SHA-256 checksum of all of
- * these. Files that cannot be read or written never fail a request; they are logged, and unusable ones are removed.
+ * A file has a header in JSON, its length before it, the keys and values of each layer, the states after all positions, and
+ * a SHA-256 checksum of all of these. Files that cannot be read or written never fail a request; they are logged, and unusable ones are removed.
  */
 export class PrefixStore {
   readonly #options: PrefixStoreOptions
@@ -114,10 +117,10 @@ export class PrefixStore {
     await this.#writing
   }
 
-  async #write(stored: Stored, state: KvState): Promise<void> {
+  async #write(stored: Stored, state: SequenceState): Promise<void> {
     const {folder, maxBytes, counters} = this.#options
     const {name, tokens, adapter} = stored
-    if ((state.bytes / state.length) * tokens.length > maxBytes) return
+    if (cacheBytes(this.#options.shape, tokens.length) > maxBytes) return
     await writeFileAtomic(join(folder, name), this.#content(stored, state), {mode: 0o600, folderMode: 0o700})
     counters.add('prefixFilesWritten', 1)
     for (const other of this.#stored)
@@ -137,9 +140,9 @@ export class PrefixStore {
   }
 
   /** One piece per head, so that the thread is never busy for long. */
-  async *#content({tokens, adapter}: Stored, state: KvState): AsyncGenerator<Uint8Array> {
+  async *#content({tokens, adapter}: Stored, state: SequenceState): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256')
-    const {model, layers} = this.#options
+    const {model} = this.#options
     const header = Buffer.from(JSON.stringify({format, model, adapter, tokens} satisfies Header))
     // Spaces align the numbers that follow.
     const padded = Buffer.alloc(Math.ceil(header.length / 4) * 4, ' ')
@@ -150,16 +153,23 @@ export class PrefixStore {
       hash.update(piece)
       yield piece
     }
-    for (const [i, {kvHeads, headDim}] of layers.entries())
-      for (const slab of [state.layers[i]?.key, state.layers[i]?.value] as Float32Array[])
-        for (let head = 0; head < kvHeads; head++) {
-          const from = head * state.length * headDim
-          const rows = slab.subarray(from, from + tokens.length * headDim)
-          const piece = new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength)
-          hash.update(piece)
-          yield piece
-        }
+    for (const floats of this.#floats(state, tokens.length)) {
+      const piece = new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)
+      hash.update(piece)
+      yield piece
+    }
     yield hash.digest()
+  }
+
+  /** The keys and values of the first positions, and the states after them. */
+  *#floats({layers, length: saved, checkpoints = []}: SequenceState, length: number): Generator<Float32Array> {
+    for (const [i, {kvHeads, headDim}] of this.#options.shape.layers.entries())
+      for (const slab of [layers[i]?.key, layers[i]?.value] as Float32Array[])
+        for (let head = 0; head < kvHeads; head++) {
+          const from = head * saved * headDim
+          yield slab.subarray(from, from + length * headDim)
+        }
+    yield* lastWithin(checkpoints, length)?.states ?? []
   }
 
   /** Reads a file; removes it if it is unusable. */
@@ -180,7 +190,7 @@ export class PrefixStore {
 
   /** @throws an error that says what is wrong */
   #parse(file: Buffer): SavedPrefix {
-    const {model, layers} = this.#options
+    const {model, shape} = this.#options
     const end = file.length - checksumBytes
     const isWhole = end > 4 && createHash('sha256').update(file.subarray(0, end)).digest().equals(file.subarray(end))
     if (!isWhole) throw new Error('it is damaged')
@@ -189,17 +199,21 @@ export class PrefixStore {
     const start = 4 + file.readUInt32LE(0)
     const header: Header = JSON.parse(file.toString('utf8', 4, start))
     const {tokens, adapter} = header
-    const bytes = layers.reduce((sum, {kvHeads, headDim}) => sum + 8 * kvHeads * headDim * tokens.length, 0)
+    const {length} = tokens
+    const bytes = cacheBytes(shape, length)
     if (header.format !== format || header.model !== model || start + bytes !== end)
       throw new Error('it belongs to another version or model')
     let at = start
-    const next = ({kvHeads, headDim}: CacheLayer) => {
-      const rows = new Float32Array(buffer, at, kvHeads * tokens.length * headDim)
-      at += rows.byteLength
-      return rows
+    const next = (count: number) => {
+      const floats = new Float32Array(buffer, at, count)
+      at += floats.byteLength
+      return floats
     }
-    const state = {length: tokens.length, bytes, layers: layers.map((each) => ({key: next(each), value: next(each)}))}
-    return {tokens, adapter, state}
+    const rows = ({kvHeads, headDim}: CacheLayer) => next(kvHeads * length * headDim)
+    const layers = shape.layers.map((each) => ({key: rows(each), value: rows(each)}))
+    const states = shape.states.map((each) => next(stateSize(each)))
+    const checkpoints = states.length === 0 ? {} : {checkpoints: [{length, states}]}
+    return {tokens, adapter, state: {length, bytes, layers, ...checkpoints}}
   }
 
   /** The files of all models, the least recently used first. Removes abandoned incomplete ones. */

@@ -8,10 +8,11 @@ import {anyClient, FairQueue, type RequestClient} from './fair-queue.js'
 import {Generation, type GenerationModel} from './generation.js'
 import {isPrefilling, isReady, type Job, type Listener} from './job.js'
 import {commonLength, type PrefixCache} from './prefix-cache.js'
-import {PromptLookup} from './prompt-lookup.js'
+import type {PromptLookup} from './prompt-lookup.js'
 import type {ReplyConstraint} from './reply-constraint.js'
 import type {TokenRequest} from './request.js'
 import {Slots} from './slots.js'
+import {attentionsOf} from './spec.js'
 
 export interface SchedulerOptions {
   /** Maximum number of concurrent requests. */
@@ -20,8 +21,8 @@ export interface SchedulerOptions {
   queueLimit: number
   /** Saved beginnings of prompts; default: none are saved. */
   prefixes?: PrefixCache | undefined
-  /** Whether repeated text is drafted and verified; default false. */
-  lookup?: boolean | undefined
+  /** Drafts repeated text, which is then verified; default: nothing is drafted. */
+  lookup?: PromptLookup | undefined
 }
 
 /**
@@ -68,7 +69,7 @@ export class Scheduler {
     this.#options = options
     this.#counters = counters
     this.#slots = new Slots(decoder.newCache(), options.prefixes)
-    this.#lookup = options.lookup ? new PromptLookup() : undefined
+    this.#lookup = options.lookup
   }
 
   /**
@@ -100,6 +101,7 @@ export class Scheduler {
       arrival: this.#arrivals++,
       prefilled: 0,
       promptTokens: prompt.length,
+      stops: [],
       learned: 0,
     }
     this.#waiting.add(job)
@@ -250,7 +252,8 @@ export class Scheduler {
     const othersDecode = this.#slots.decoding.length > 0
     const {generation} = job
     const size = this.#chunkSize(othersDecode ? this.#chunk : largestChunk, generation.scoresPrompt)
-    const chunk = nextTokens(generation.tokens, job.prefilled, job.promptTokens, size)
+    const end = job.stops.find((stop) => stop > job.prefilled) ?? job.promptTokens
+    const chunk = nextTokens(generation.tokens, job.prefilled, end, size)
     const started = performance.now()
     const predictions = await this.#decoder.prefill(this.#slots.cache, slot, chunk, {
       adapter: job.adapter?.adapter,
@@ -263,6 +266,7 @@ export class Scheduler {
     this.#counters.add('graphRuns', 1)
     if (generation.scoresPrompt) generation.scorePrompt(predictions, job.prefilled)
     job.prefilled += chunk.length
+    this.#slots.keep(job)
     if (isPrefilling(job)) return
     this.#slots.endPrefill(job)
     await this.#advance(job, predictions.at(-1) as Prediction)
@@ -296,6 +300,7 @@ export class Scheduler {
     if (!isIncluded.includes(true)) return
     const started = performance.now()
     const lengths = batch.map((job) => this.#slots.computed(job))
+    for (const row of batch.keys()) if (!isIncluded[row]) this.#slots.cache.hold(row)
     const predictions = await this.#decoder.step(
       this.#slots.cache,
       batch.map(({generation}, row) => generation.tokens[lengths[row] as number] as number),
@@ -307,9 +312,15 @@ export class Scheduler {
     this.#timeStep(performance.now() - started)
     this.#counters.add('graphRuns', 1)
     this.#counters.add('batchedRuns', 1)
-    for (const [row, length] of lengths.entries()) if (!isIncluded[row]) this.#slots.cache.setLength(row, length)
+    for (const [row, length] of lengths.entries()) if (!isIncluded[row]) this.#undo(row, length)
     for (const [row, job] of batch.entries())
       if (isIncluded[row]) await this.#advance(job, predictions[row] as Prediction)
+  }
+
+  /** Drops the positions of a run after a number of them. */
+  #undo(slot: number, length: number): void {
+    this.#slots.cache.setLength(slot, length)
+    this.#slots.cache.settle(slot)
   }
 
   /** Computes a selected token of a request and the forced ones after it, and selects the next. */
@@ -332,7 +343,8 @@ export class Scheduler {
 
   /**
    * Runs the last token of a request and drafted ones. Each prediction selects a token as in a run of its own, so that
-   * the text is the same with any draft. The first one that differs from the draft ends it.
+   * the text is the same with any draft. The first one that differs from the draft ends it. Recurrent states cannot be
+   * cut, so they are then those before the run, and the next run computes the accepted tokens again.
    */
   async #stepAlone(job: Job): Promise<void> {
     if (this.#hasForced(job)) return this.#computeForced(job)
@@ -342,6 +354,7 @@ export class Scheduler {
     const draft = this.#draft(job)
     if (draft === undefined) return
     const started = performance.now()
+    if (draft.length > 0) this.#slots.cache.hold(0)
     const predictions = await this.#decoder.prefill(this.#slots.cache, 0, [...tokens.slice(-1), ...draft], {
       adapter: job.adapter?.adapter,
       predict: 'all',
@@ -364,6 +377,7 @@ export class Scheduler {
       this.#slots.cache.setLength(0, length + right)
       if (same < added) break
     }
+    if (this.#slots.jobs.includes(job)) this.#slots.cache.settle(0)
     this.#lookup?.ran(predictions.length, ms, tokens.slice(length))
   }
 
@@ -383,9 +397,9 @@ export class Scheduler {
 
   /** Most tokens of one request in a run, for all of which logits may be returned. */
   #mostTokens(withLogits: boolean): number {
-    const {layers, vocabSize} = this.#decoder.spec
-    const scores = this.#slots.cache.capacity * Math.max(...layers.map(({attention}) => attention.heads))
-    return Math.floor(maxIntermediate / Math.max(scores, withLogits ? vocabSize : 0))
+    const {spec} = this.#decoder
+    const scores = this.#slots.cache.capacity * Math.max(1, ...attentionsOf(spec).map(({heads}) => heads))
+    return Math.floor(maxIntermediate / Math.max(scores, withLogits ? spec.vocabSize : 0))
   }
 
   /** At least two: the kernels round a run of one token differently from a longer one. */

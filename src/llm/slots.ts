@@ -1,17 +1,34 @@
 import {isPrefilling, type Job} from './job.js'
-import type {KvCache, KvState} from './kv-cache.js'
 import {commonLength, type PrefixCache, shortestPrefix} from './prefix-cache.js'
+import type {SequenceCache, SequenceState} from './sequence-cache.js'
 
 /** Key of what the keys and values of a sequence depend on besides its tokens. */
 const keyOf = ({adapter}: Job) => adapter?.key ?? ''
 
+/** Tokens at the end of a prompt that begin the reply, and that the next turn may not repeat. */
+const endOfPrompt = 16
+/** Least number of tokens to compute before such an end: fewer are computed again faster. */
+const leastBeforeEnd = 64
+
+/**
+ * Where checkpoints of the states of a prompt are worth it: where it begins to differ from known ones, and before its end.
+ * @param length tokens that need not be computed
+ * @param common tokens in common with known prompts
+ */
+function stopsOf(length: number, common: number, promptTokens: number): number[] {
+  const end = promptTokens - endOfPrompt
+  const branches = common - length >= shortestPrefix ? [common] : []
+  const isEnd = end - length >= leastBeforeEnd && branches.every((branch) => end - branch >= shortestPrefix)
+  return [...branches, ...(isEnd ? [end] : [])]
+}
+
 /** The running jobs by slot of the cache. Decoding ones are first, because a batched run needs contiguous slots. */
 export class Slots {
-  readonly cache: KvCache
+  readonly cache: SequenceCache
   readonly #prefixes: PrefixCache | undefined
   readonly #jobs: Job[] = []
 
-  constructor(cache: KvCache, prefixes: PrefixCache | undefined) {
+  constructor(cache: SequenceCache, prefixes: PrefixCache | undefined) {
     this.cache = cache
     this.#prefixes = prefixes
   }
@@ -35,8 +52,7 @@ export class Slots {
   }
 
   /**
-   * Gives a job a slot, with the keys and values of the beginning of its prompt, if they are known from a finished or a
-   * running job.
+   * Gives a job a slot, with what is known of the beginning of its prompt from a finished or a running job.
    * @returns number of tokens that need not be computed; at least two are, because the logits of the last one are needed,
    * and a run of one token rounds differently
    */
@@ -51,17 +67,25 @@ export class Slots {
     const key = keyOf(job)
     const saved = prefixes?.find(tokens, key, most)
     let running: {slot: number; length: number} | undefined
+    let longest = saved?.common ?? 0
     for (const [other, sibling] of prefixes === undefined ? [] : this.#jobs.entries()) {
       if (keyOf(sibling) !== key) continue
-      const length = commonLength(sibling.generation.tokens, tokens, Math.min(most, this.cache.length(other)))
-      const longest = running?.length ?? saved?.length ?? 0
-      if (length >= Math.max(shortestPrefix, longest + 1)) running = {slot: other, length}
+      const common = commonLength(sibling.generation.tokens, tokens, Math.min(most, this.cache.length(other)))
+      const length = this.cache.usable(other, common)
+      if (length >= Math.max(shortestPrefix, ((running ?? saved)?.length ?? 0) + 1)) running = {slot: other, length}
+      longest = Math.max(longest, common)
     }
     const {length} = running ?? saved ?? {length: 0}
     if (running !== undefined) this.cache.copy(running.slot, slot, length)
-    else if (saved !== undefined) this.cache.restore(slot, saved.state, length)
+    else if (saved?.state !== undefined) this.cache.restore(slot, saved.state, length)
+    if (this.cache.isRecurrent && prefixes !== undefined) job.stops = stopsOf(length, longest, promptTokens)
     this.#jobs.push(job)
     return length
+  }
+
+  /** Keeps a checkpoint of a job after a part of its prefill, if prompts are saved and it is worth it. */
+  keep(job: Job): void {
+    if (this.#prefixes !== undefined) this.cache.keep(this.slotOf(job), job.stops.includes(job.prefilled))
   }
 
   /** Moves a job whose prefill has ended to those that decode. */
@@ -78,22 +102,22 @@ export class Slots {
   /** Saves the keys and values of a job that ends. */
   save(job: Job): void {
     const slot = this.slotOf(job)
-    const length = this.cache.length(slot)
-    const tokens = job.generation.tokens.slice(0, length)
+    this.cache.settle(slot)
+    const tokens = job.generation.tokens.slice(0, this.cache.length(slot))
     const key = keyOf(job)
-    if (this.#prefixes?.wants(tokens, key, this.cache.bytesOf(length)))
+    if (this.#prefixes?.wants(tokens, key, this.cache.bytesOf(slot)))
       this.#prefixes.add(tokens, key, this.cache.save(slot))
   }
 
   /** Frees the slot of a job that will continue, and returns its keys and values. */
-  interrupt(job: Job): KvState {
+  interrupt(job: Job): SequenceState {
     const state = this.cache.save(this.slotOf(job))
     this.free(job)
     return state
   }
 
   /** Gives an interrupted job a slot again. */
-  resume(job: Job, state: KvState): void {
+  resume(job: Job, state: SequenceState): void {
     this.cache.restore(this.cache.add(), state, state.length)
     this.#jobs.push(job)
     if (!isPrefilling(job)) this.endPrefill(job)

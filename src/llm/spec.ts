@@ -1,4 +1,5 @@
 import type {FloatDtype, FusedMatrix} from '../weights/index.js'
+import type {RecurrentSpec} from './recurrent/block.js'
 
 /** The computation of a decoder, independent of its family. Dimensions are numbers of elements. */
 export interface DecoderSpec {
@@ -27,19 +28,32 @@ export interface DecoderSpec {
 }
 
 /**
- * One layer: x += postNorm(attention(norm(x))); x += postNorm(mlp(norm(x))). Norms without a name are left out. What is
- * added is multiplied by `residualScale`.
+ * One layer: x += postNorm(mixer(norm(x))); x += postNorm(mlp(norm(x))). Norms without a name are left out. What is
+ * added is multiplied by `residualScale`. The mixer is attention or, in some layers of hybrid models, recurrent.
  */
-export interface LayerSpec {
-  attention: AttentionSpec
-  mlp: MlpSpec
-}
+export type LayerSpec = {mlp: MlpSpec} & (
+  | {attention: AttentionSpec; recurrent?: undefined}
+  | {attention?: undefined; recurrent: RecurrentSpec}
+)
+
+/** The attention of the layers that have it. */
+export const attentionsOf = ({layers}: Pick<DecoderSpec, 'layers'>): AttentionSpec[] =>
+  layers.flatMap(({attention}) => attention ?? [])
+
+/** Rows of the projection of queries. */
+export const queryRows = ({heads, headDim, isGated}: Pick<AttentionSpec, 'heads' | 'headDim' | 'isGated'>): number =>
+  (isGated ? 2 : 1) * heads * headDim
 
 export interface AttentionSpec {
   heads: number
   /** Key/value heads; each is shared by `heads / kvHeads` query heads. */
   kvHeads: number
   headDim: number
+  /**
+   * Whether the output of each head is multiplied by the sigmoid of a gate. The projection of queries has the rows of the
+   * gate of each head after those of its query.
+   */
+  isGated: boolean
   /** Undefined: without positions. */
   rope: RopeSpec | undefined
   /** Factor of the scores; undefined: 1 / sqrt(headDim). */

@@ -137,6 +137,11 @@ export class GraphBuilder {
     return this.#add(op, inputs, 2, attributes, '') as [Value, Value]
   }
 
+  /** An operator of the default domain with any number of outputs. */
+  several(op: string, inputs: readonly (Value | undefined)[], outputs: number, attributes: Attributes = {}): Value[] {
+    return this.#add(op, inputs, outputs, attributes, '')
+  }
+
   /** An operator of ONNX Runtime's own domain, `com.microsoft`, with one output. */
   contrib(op: string, inputs: readonly (Value | undefined)[], attributes: Attributes = {}): Value {
     return this.#add(op, inputs, 1, attributes, 'com.microsoft')[0] as Value

@@ -22,6 +22,8 @@ export interface TensorEntry {
    * What is to be subtracted from each value, as in norms in GGUF files of Gemma. It is not in what is read from it.
    */
   readonly surplus?: number | undefined
+  /** Whether the file has -exp(x) of each value x, as of decays in GGUF files. */
+  readonly isNegativeExp?: boolean | undefined
 }
 
 /** The format's limit for headers, 100 MB. */

@@ -40,7 +40,7 @@ export function weightBytes(dtype: WeightDtype, count: number): number {
  */
 export function widenRows(
   bytes: Uint8Array,
-  {dtype, headRows, surplus}: Pick<WeightEntry, 'dtype' | 'headRows' | 'surplus'>,
+  {dtype, headRows, surplus, isNegativeExp}: Pick<WeightEntry, 'dtype' | 'headRows' | 'surplus' | 'isNegativeExp'>,
   columns: number,
   target: Float32Array,
 ): void {
@@ -48,6 +48,7 @@ export function widenRows(
   else widenBlocks(bytes, dtype, target)
   if (headRows !== undefined) separateHalves(target, headRows, columns)
   if (surplus !== undefined) for (let i = 0; i < target.length; i++) target[i]! -= surplus
+  if (isNegativeExp) for (const [i, value] of target.entries()) target[i] = Math.log(-value)
 }
 
 /** The order and the offset of the values of a tensor, as in an entry. */

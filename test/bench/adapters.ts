@@ -7,7 +7,7 @@ import {siteGroups} from '../../src/llm/adapters/sites.js'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {type AdapterSource, loadLanguageModel} from '../../src/llm/index.js'
-import type {KvCache} from '../../src/llm/kv-cache.js'
+import type {SequenceCache} from '../../src/llm/sequence-cache.js'
 import {type Precision, withQuantised} from '../../src/llm/precision.js'
 import type {DecoderSpec} from '../../src/llm/spec.js'
 import {defaultSampling, randomSource} from '../../src/sampling/index.js'
@@ -52,7 +52,7 @@ async function compareSteps(folder: string, spec: DecoderSpec, weights: TensorMa
   for (let i = 0; i < batch; i++)
     pooled.push((await mixed.adapters?.load(await openAdapter(join(folder, `rank8-${i}`)))) as PooledAdapter)
   const token = (step: number, row: number) => (step * 73 + row * 31) % spec.vocabSize
-  const start = async (decoder: Decoder, adapters: readonly PooledAdapter[]): Promise<KvCache> => {
+  const start = async (decoder: Decoder, adapters: readonly PooledAdapter[]): Promise<SequenceCache> => {
     const cache = decoder.newCache()
     for (let row = 0; row < batch; row++) {
       const prompt = Array.from({length: 16}, (_, i) => token(i, row))
@@ -71,7 +71,7 @@ async function compareSteps(folder: string, spec: DecoderSpec, weights: TensorMa
     for (const [i, {name, decoder, adapters}] of runs.entries()) {
       const tokens = Array.from({length: batch}, (_, row) => token(16 + step, row))
       const started = performance.now()
-      await decoder.step(caches[i] as KvCache, tokens, {
+      await decoder.step(caches[i] as SequenceCache, tokens, {
         adapters: tokens.map((_, row) => adapters[row]),
         logits: false,
       })

@@ -30,7 +30,7 @@ const ropeOf = (theta: number, dims: number, scaling: RopeScaling): RopeSpec => 
   queryGrowth: undefined,
 })
 
-const windows = (changes: object) => read(changes).layers.map(({attention}) => attention.window)
+const windows = (changes: object) => read(changes).layers.map(({attention}) => attention?.window)
 
 describe('readDecoderSpec', () => {
   it('applies the defaults of older configurations', () => {
@@ -86,7 +86,7 @@ describe('readDecoderSpec', () => {
     const root = 'model.language_model.embed_tokens.weight'
     const spec = readDecoderSpec({model_type: 'whole', text_config: inner}, 'config.json', (name) => name === root)
     assert.equal(spec.family, 'qwen3')
-    assert.equal(spec.layers[0]?.attention.headNorms?.q, 'model.language_model.layers.0.self_attn.q_norm.weight')
+    assert.equal(spec.layers[0]?.attention?.headNorms?.q, 'model.language_model.layers.0.self_attn.q_norm.weight')
   })
 
   it('rejects a multimodal model with other tensor names by the family of the complete model', () => {
@@ -147,9 +147,8 @@ describe('readDecoderSpec', () => {
   it('reads Gemma 3 as published for models of text', () => {
     const {layers, ...spec} = readDecoderSpec(gemma3, 'config.json', () => false)
     assert.deepEqual([spec.normOffset, spec.embeddingScale, spec.logitCap], [1, Math.sqrt(1152), undefined])
-    const attention = layers.map((layer) => layer.attention)
     assert.deepEqual(
-      attention.slice(4, 7).map(({window, rope}) => [window, rope?.theta]),
+      layers.slice(4, 7).map(({attention}) => [attention?.window, attention?.rope?.theta]),
       [
         [512, 10_000],
         [undefined, 1_000_000],
@@ -157,7 +156,7 @@ describe('readDecoderSpec', () => {
       ],
     )
     assert.deepEqual(
-      [attention[0]?.scale, attention[0]?.cap, layers[0]?.mlp.activation],
+      [layers[0]?.attention?.scale, layers[0]?.attention?.cap, layers[0]?.mlp.activation],
       [1 / 16, undefined, 'gelu-tanh'],
     )
   })
@@ -181,8 +180,8 @@ describe('readDecoderSpec', () => {
     }
     const has = (name: string) => name === 'language_model.model.embed_tokens.weight'
     const {layers, vocabSize, tensors} = readDecoderSpec({model_type: 'gemma3', text_config}, 'config.json', has)
-    assert.deepEqual([layers[0]?.attention.kvHeads, layers[0]?.attention.headDim, vocabSize], [4, 256, 262_208])
-    assert.deepEqual(layers[5]?.attention.rope?.scaling, {kind: 'linear', factor: 8})
+    assert.deepEqual([layers[0]?.attention?.kvHeads, layers[0]?.attention?.headDim, vocabSize], [4, 256, 262_208])
+    assert.deepEqual(layers[5]?.attention?.rope?.scaling, {kind: 'linear', factor: 8})
     assert.equal(tensors.head, 'language_model.model.embed_tokens.weight')
     assert.equal(layers[0]?.mlp.names.norm, 'language_model.model.layers.0.pre_feedforward_layernorm.weight')
   })
@@ -190,9 +189,9 @@ describe('readDecoderSpec', () => {
   it('reads Gemma 2, with a window in every other layer', () => {
     const config = {model_type: 'gemma2', hidden_act: 'gelu_pytorch_tanh', query_pre_attn_scalar: 224}
     const {layers, logitCap} = readDecoderSpec(config, 'config.json', () => false)
-    assert.deepEqual([logitCap, layers[0]?.attention.cap, layers[0]?.attention.scale], [30, 50, 1 / Math.sqrt(224)])
+    assert.deepEqual([logitCap, layers[0]?.attention?.cap, layers[0]?.attention?.scale], [30, 50, 1 / Math.sqrt(224)])
     assert.deepEqual(
-      layers.slice(0, 3).map(({attention}) => attention.window),
+      layers.slice(0, 3).map(({attention}) => attention?.window),
       [4096, undefined, 4096],
     )
   })
@@ -204,7 +203,7 @@ describe('readDecoderSpec', () => {
 
   it('reads the layers of SmolLM3 without positions', () => {
     const unpositioned = (changes: object) =>
-      read({model_type: 'smollm3', num_hidden_layers: 8, ...changes}).layers.flatMap(({attention: {rope}}, i) =>
+      read({model_type: 'smollm3', num_hidden_layers: 8, ...changes}).layers.flatMap(({attention: {rope} = {}}, i) =>
         rope === undefined ? [i] : [],
       )
     assert.deepEqual(unpositioned({}), [3, 7])
@@ -220,7 +219,7 @@ describe('readDecoderSpec', () => {
     }
     const changes = {rope_theta: undefined, rope_scaling: undefined, rope_parameters, sliding_window: null}
     const [layer] = read({...changes, model_type: 'ministral3'}).layers
-    const {queryGrowth, scaling} = layer?.attention.rope ?? {}
+    const {queryGrowth, scaling} = layer?.attention?.rope ?? {}
     assert.deepEqual(queryGrowth, {beta: 0.1, originalContext: 16_384})
     assert.equal(scaling?.kind === 'yarn' ? scaling.attentionFactor : undefined, 1)
     assert.throws(() => read(changes), {message: /rope_parameters\.(mscale|max_position|llama_4)/})
@@ -235,7 +234,7 @@ describe('readDecoderSpec', () => {
       ...{full_attn_mod: 1, interpolate_factor: 1, lm_head_bias: false, embd_pdrop: 0, resid_pdrop: 0},
     }
     const spec = read(phi)
-    const {dims, scaling} = spec.layers[0]?.attention.rope ?? {}
+    const {dims, scaling} = spec.layers[0]?.attention?.rope ?? {}
     assert.deepEqual([dims, scaling?.kind], [12, 'longrope'])
     assert.equal(
       scaling?.kind === 'longrope' ? scaling.attentionFactor : 0,
@@ -333,7 +332,7 @@ describe('readDecoderSpec', () => {
 
   it('reads rope_scaling and rope_parameters', () => {
     const rope = (changes: object) =>
-      read({rope_theta: undefined, rope_scaling: undefined, ...changes}).layers[0]?.attention.rope
+      read({rope_theta: undefined, rope_scaling: undefined, ...changes}).layers[0]?.attention?.rope
     const old = rope({rope_theta: 5e5, rope_scaling: {type: 'linear', factor: 4}})
     assert.deepEqual(old, rope({rope_parameters: {rope_type: 'linear', factor: 4, rope_theta: 5e5}}))
     assert.deepEqual(old, ropeOf(5e5, 16, {kind: 'linear', factor: 4}))
@@ -361,7 +360,7 @@ describe('rotary frequencies', () => {
   it('use the YaRN defaults for omitted values', () => {
     const scaling = {rope_type: 'yarn', factor: 4, original_max_position_embeddings: 1024}
     const {layers} = read({rope_parameters: undefined, rope_scaling: scaling})
-    assert.deepEqual(layers[0]?.attention.rope?.scaling, {
+    assert.deepEqual(layers[0]?.attention?.rope?.scaling, {
       kind: 'yarn',
       factor: 4,
       attentionFactor: 0.1 * Math.log(4) + 1,

@@ -3,8 +3,8 @@ import {describe, it, type TestContext} from 'node:test'
 import {openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import type {GenerateRequest, GenerateSummary, LanguageModel} from '../../src/llm/index.js'
-import type {KvState} from '../../src/llm/kv-cache.js'
 import {PrefixCache} from '../../src/llm/prefix-cache.js'
+import type {SequenceState} from '../../src/llm/sequence-cache.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {openRunDirectory, readJsonObject} from '../../src/weights/index.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
@@ -12,7 +12,7 @@ import {tinyAdapterFiles, tinyModel, writeTinyModel} from '../support/tiny-model
 import {loadModel} from './load-model.js'
 
 const range = (from: number, length: number) => Array.from({length}, (_, i) => (from + i * 37) % tinyModel.vocabSize)
-const stateOf = (length: number): KvState => ({length, bytes: length, layers: []})
+const stateOf = (length: number): SequenceState => ({length, bytes: length, layers: []})
 
 describe('saved beginnings of prompts', () => {
   it('are found by the longest common beginning of the same adapter', () => {
@@ -20,14 +20,14 @@ describe('saved beginnings of prompts', () => {
     const [short, long] = [range(0, 20), range(0, 40)]
     cache.add(short, 'a', stateOf(20))
     cache.add(range(5, 30), 'a', stateOf(30))
-    assert.equal(cache.find(long, 'a', 39)?.length, 20)
+    assert.equal(cache.find(long, 'a', 39).length, 20)
     cache.add([...long.slice(0, 30), 1, 2, 3], 'a', stateOf(33))
     assert.equal(cache.bytes, 63, 'a sequence replaces its beginnings')
-    assert.deepEqual(cache.find(long, 'a', 39), {state: stateOf(33), length: 30})
-    assert.equal(cache.find(long, 'a', 17)?.length, 17)
-    assert.equal(cache.find(long, 'a', 15), undefined, 'a short beginning is not worth it')
-    assert.equal(cache.find(long, '', 39), undefined)
-    assert.equal(cache.find(range(9, 40), 'a', 39), undefined)
+    assert.deepEqual(cache.find(long, 'a', 39), {state: stateOf(33), length: 30, common: 30})
+    assert.equal(cache.find(long, 'a', 17).length, 17)
+    assert.equal(cache.find(long, 'a', 15).length, 0, 'a short beginning is not worth it')
+    assert.equal(cache.find(long, '', 39).state, undefined)
+    assert.equal(cache.find(range(9, 40), 'a', 39).state, undefined)
   })
 
   it('are dropped when the limit is reached, the least recently used first', () => {
@@ -36,8 +36,8 @@ describe('saved beginnings of prompts', () => {
     cache.find(range(1, 40), 'a', 40)
     cache.add(range(4, 35), 'a', stateOf(35))
     assert.deepEqual(
-      [1, 2, 3, 4].map((from) => cache.find(range(from, 40), 'a', 40)?.length),
-      [30, undefined, 32, 35],
+      [1, 2, 3, 4].map((from) => cache.find(range(from, 40), 'a', 40).length),
+      [30, 0, 32, 35],
     )
     assert.equal(cache.bytes, 97)
     assert.equal(cache.wants(range(7, 200), 'a', 101), false, 'larger than the cache')

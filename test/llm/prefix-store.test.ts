@@ -6,9 +6,9 @@ import {EngineCounters} from '../../src/llm/counters.js'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
-import type {KvState} from '../../src/llm/kv-cache.js'
 import {PrefixCache} from '../../src/llm/prefix-cache.js'
 import {PrefixStore, type PrefixStoreOptions} from '../../src/llm/prefix-store.js'
+import {cacheShapeOf, type SequenceState} from '../../src/llm/sequence-cache.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {openRunDirectory, readJsonObject} from '../../src/weights/index.js'
 import {seeded} from '../support/random.js'
@@ -23,7 +23,7 @@ const bytesPerToken = 8 * (2 * 4 + 3 * 2)
 const range = (from: number, length: number) => Array.from({length}, (_, i) => from + i)
 
 /** A state whose numbers all differ. */
-function stateOf(length: number, seed = 0): KvState {
+function stateOf(length: number, seed = 0): SequenceState {
   const rows = (kvHeads: number, headDim: number, from: number) =>
     Float32Array.from({length: kvHeads * length * headDim}, (_, i) => seed + from + i / 1000)
   return {
@@ -37,7 +37,7 @@ function stateOf(length: number, seed = 0): KvState {
 }
 
 /** The first positions of a state. */
-const beginningOf = (state: KvState, length: number): KvState => ({
+const beginningOf = (state: SequenceState, length: number): SequenceState => ({
   length,
   bytes: length * bytesPerToken,
   layers: state.layers.map(({key, value}, i) => {
@@ -54,7 +54,14 @@ const beginningOf = (state: KvState, length: number): KvState => ({
 })
 
 const storeIn = (folder: string, changes: Partial<PrefixStoreOptions> = {}) =>
-  new PrefixStore({folder, maxBytes: 1e6, model: 'm1', layers, counters: new EngineCounters(), ...changes})
+  new PrefixStore({
+    folder,
+    maxBytes: 1e6,
+    model: 'm1',
+    shape: {layers, states: []},
+    counters: new EngineCounters(),
+    ...changes,
+  })
 
 /** Writes the first tokens of a sequence to a file. */
 async function write(folder: string, tokens: number[], length: number, changes: Partial<PrefixStoreOptions> = {}) {
@@ -157,7 +164,7 @@ describe('beginnings of prompts in files', () => {
 
   it('are ignored and removed: a file of another shape', async (t) => {
     const folder = await temporaryFolder(t)
-    await write(folder, range(0, 300), 200, {layers: layers.slice(1)})
+    await write(folder, range(0, 300), 200, {shape: {layers: layers.slice(1), states: []}})
     const counters = new EngineCounters()
     assert.deepEqual(await storeIn(folder, {counters}).load(1e6), [])
     assert.equal(counters.get('prefixFilesIgnored'), 1)
@@ -196,7 +203,7 @@ describe('a state restored from a file', () => {
   it('is equal to a computed one, for random prompts with random common beginnings', async (t) => {
     const decoder = await openTiny(t)
     const folder = await temporaryFolder(t)
-    const shape = decoder.spec.layers.map(({attention}) => attention)
+    const shape = cacheShapeOf(decoder.spec)
     const {below: integer} = seeded(7)
     const text = (length: number) => Array.from({length}, () => integer(tinyModel.vocabSize))
     const compute = async (tokens: readonly number[]) => {
@@ -211,13 +218,13 @@ describe('a state restored from a file', () => {
         [...head, ...text(1 + integer(40))],
         [...head, ...text(1 + integer(40))],
       ] as const
-      const store = storeIn(folder, {layers: shape, model: `round${round}`, maxBytes: 1e8})
+      const store = storeIn(folder, {shape, model: `round${round}`, maxBytes: 1e8})
       const prefixes = new PrefixCache(1e8, (prefix, length) => store.offer(prefix, length))
       const first = await compute(prompts[0])
       prefixes.add(prompts[0], 'a1', first.cache.save(first.slot))
-      const {length = 0} = prefixes.find(prompts[1], 'a1', prompts[1].length - 1) ?? {}
+      const {length} = prefixes.find(prompts[1], 'a1', prompts[1].length - 1)
       await store.close()
-      const [restored] = await storeIn(folder, {layers: shape, model: `round${round}`}).load(1e8)
+      const [restored] = await storeIn(folder, {shape, model: `round${round}`}).load(1e8)
       if (length === prompts[0].length) continue
       assert.deepEqual(restored?.tokens, prompts[1].slice(0, length))
       const beginning = decoder.newCache()

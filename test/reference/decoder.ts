@@ -1,5 +1,6 @@
 import {readTensorFloat32, type TensorEntry} from '../../src/weights/index.js'
-import {biasesOf, isGemma, type TinyModel, tinyConfig} from '../support/tiny-model.js'
+import {addsToNorms, biasesOf, isGemma, nameIn, recurrentIn, type TinyModel, tinyConfig} from '../support/tiny-model.js'
+import {type LayerWeights, referenceDeltaNet, referenceMamba2} from './recurrent.js'
 
 /** A low-rank change of a weight, found by reading the adapter's file with the naming of its form. */
 export interface ReferenceDelta {
@@ -52,7 +53,11 @@ export class ReferenceDecoder {
     )
     for (let layer = 0; layer < layers; layer++) {
       const prefix = `model.layers.${layer}`
-      hidden = this.#around(hidden, this.#attentionNorms(prefix), (xs) => this.#attention(layer, prefix, xs))
+      hidden = this.#around(hidden, this.#attentionNorms(prefix), (xs) =>
+        recurrentIn(this.#model, layer) === undefined
+          ? this.#attention(layer, prefix, xs)
+          : this.#recurrent(prefix, xs),
+      )
       hidden = this.#around(hidden, this.#mlpNorms(prefix), (xs) => xs.map((x) => this.#mlp(prefix, x)))
     }
     const head = tied ? 'model.embed_tokens.weight' : 'lm_head.weight'
@@ -110,9 +115,52 @@ export class ReferenceDecoder {
     return isWindowed ? window : Number.POSITIVE_INFINITY
   }
 
+  #recurrent(prefix: string, inputs: readonly Float32Array[]): Float32Array[] {
+    const {hiddenSize, family} = this.#model
+    if (family === 'lfm2') return this.#convolution(prefix, inputs)
+    const part = `${prefix}.${family === 'qwen3_5_text' ? 'linear_attn' : 'mamba'}`
+    const weights: LayerWeights = {
+      weight: (name) => this.#weight(`${part}.${name}`),
+      linear: (name, x, rows) => this.#linear(`${part}.${name}`, x, rows),
+    }
+    if (family === 'qwen3_5_text') {
+      const sizes = {
+        keyHeads: this.#number('linear_num_key_heads'),
+        keyDim: this.#number('linear_key_head_dim'),
+        valueHeads: this.#number('linear_num_value_heads'),
+        valueDim: this.#number('linear_value_head_dim'),
+      }
+      return referenceDeltaNet(weights, {hiddenSize, ...sizes, epsilon: 1e-5}, inputs)
+    }
+    const [heads, groups] = [this.#number('mamba_n_heads'), this.#number('mamba_n_groups')]
+    const sizes = {heads, headDim: (2 * hiddenSize) / heads, groups, stateSize: this.#number('mamba_d_state')}
+    return referenceMamba2(weights, {hiddenSize, ...sizes, epsilon: 1e-5, hasBiases: false}, inputs)
+  }
+
+  /** Source: Liquid AI 2025. */
+  #convolution(prefix: string, inputs: readonly Float32Array[]): Float32Array[] {
+    const {hiddenSize} = this.#model
+    const kernel = this.#weight(`${prefix}.conv.conv.weight`)
+    const width = kernel.length / hiddenSize
+    const projected = inputs.map((x) => this.#linear(`${prefix}.conv.in_proj.weight`, x, 3 * hiddenSize))
+    const gated = projected.map((each) =>
+      each.slice(0, hiddenSize).map((b, i) => b * (each[2 * hiddenSize + i] as number)),
+    )
+    return projected.map((each, position) => {
+      const output = each.slice(hiddenSize, 2 * hiddenSize).map((c, channel) => {
+        let sum = 0
+        for (let back = 0; back < width && back <= position; back++)
+          sum += (kernel[(channel + 1) * width - 1 - back] as number) * (gated[position - back]?.[channel] as number)
+        return c * sum
+      })
+      return this.#linear(`${prefix}.conv.out_proj.weight`, output, hiddenSize)
+    })
+  }
+
   #attention(layer: number, prefix: string, inputs: readonly Float32Array[]): Float32Array[] {
     const {heads, kvHeads, headDim, hiddenSize, family} = this.#model
     const reach = this.#reach(layer)
+    const hasGates = family === 'qwen3_5_text'
     const isLocal = family === 'gemma3_text' && reach < Number.POSITIVE_INFINITY
     const square = isGemma(this.#model) ? this.#number('query_pre_attn_scalar') : headDim
     const scale = this.#number('attention_multiplier', 1 / Math.sqrt(square))
@@ -130,17 +178,25 @@ export class ReferenceDecoder {
       if (family === 'olmo2') x.set(this.#norm(x, `${prefix}.self_attn.${name}_norm.weight`))
       for (let start = 0; start < x.length; start += headDim) {
         const head = x.subarray(start, start + headDim)
-        if (family.startsWith('qwen3') || family === 'gemma3_text')
+        if (family.startsWith('qwen3') || family === 'gemma3_text' || family === 'lfm2')
           head.set(this.#norm(head, `${prefix}.self_attn.${name}_norm.weight`))
         const turned = head.subarray(0, 2 * frequencies.angles.length)
-        if (family !== 'smollm3' || (layer + 1) % 4 !== 0) this.#rope(turned, position, frequencies)
+        if (family !== 'granitemoehybrid' && (family !== 'smollm3' || (layer + 1) % 4 !== 0))
+          this.#rope(turned, position, frequencies)
       }
       return name === 'q' ? x.map((value) => value * this.#growth(position)) : x
     }
     const keys = inputs.map((x, position) => rotated('k', project('k', kvHeads, x), position))
     const values = inputs.map((x) => project('v', kvHeads, x))
     return inputs.map((x, position) => {
-      const query = rotated('q', project('q', heads, x), position)
+      const all = project('q', hasGates ? 2 * heads : heads, x)
+      // In Qwen3.5, the gate of each head follows its query.
+      const part = (from: number) =>
+        Float32Array.from(
+          {length: heads * headDim},
+          (_, i) => all[i + headDim * (Math.floor(i / headDim) + from)] as number,
+        )
+      const query = rotated('q', hasGates ? part(0) : all, position)
       const first = Math.max(0, position + 1 - reach)
       const context = new Float32Array(heads * headDim)
       for (let head = 0; head < heads; head++) {
@@ -155,7 +211,11 @@ export class ReferenceDecoder {
           for (let d = 0; d < headDim; d++) context[head * headDim + d]! += weight * (value[shared + d] as number)
         }
       }
-      return this.#linear(`${prefix}.self_attn.o_proj.weight`, context, hiddenSize)
+      const gates = hasGates ? part(1) : undefined
+      const output = context.map(
+        (value, i) => value / (1 + (gates === undefined ? 0 : Math.exp(-(gates[i] as number)))),
+      )
+      return this.#linear(`${prefix}.self_attn.o_proj.weight`, output, hiddenSize)
     })
   }
 
@@ -204,14 +264,14 @@ export class ReferenceDecoder {
 
   /** Some rows of a product: of a matrix of their own, or of a fused one, from `first` on. */
   #part(name: string, x: Float32Array, rows: number, fused: {name: string; first: number}): Float32Array {
-    const weight = this.#weights.get(fused.name)
+    const weight = this.#weights.get(nameIn(this.#model, fused.name))
     if (weight === undefined) return this.#linear(name, x, rows)
     const all = this.#linear(fused.name, x, weight.length / x.length)
-    return this.#changed(all.slice(fused.first, fused.first + rows), x, name)
+    return this.#changed(all.slice(fused.first, fused.first + rows), x, nameIn(this.#model, name))
   }
 
   /** W x + scale * B A x; `deltaName` where the change goes by another name than the weight. */
-  #linear(name: string, x: Float32Array, rows: number, deltaName = name): Float32Array {
+  #linear(name: string, x: Float32Array, rows: number, deltaName = nameIn(this.#model, name)): Float32Array {
     return this.#changed(multiply(this.#weight(name), x, rows), x, deltaName)
   }
 
@@ -224,13 +284,14 @@ export class ReferenceDecoder {
 
   #norm(x: Float32Array, name: string): Float32Array {
     const scale = this.#weight(name)
-    const offset = isGemma(this.#model) ? 1 : 0
+    const offset = addsToNorms(this.#model) ? 1 : 0
     const root = Math.sqrt(dot(x, x) / x.length + 1e-5)
     return x.map((value, i) => (value / root) * (offset + (scale[i] as number)))
   }
 
+  /** @param name as in Llama */
   #weight(name: string): Float32Array {
-    const weight = this.#weights.get(name)
+    const weight = this.#weights.get(nameIn(this.#model, name))
     if (weight === undefined) throw new Error(`The reference has no tensor ${name}.`)
     return weight
   }
@@ -243,8 +304,9 @@ export interface Frequencies {
 }
 
 /** Written after `modeling_rope_utils.py` of transformers. */
-function scaledFrequencies({ropeTheta, ropeScaling, headDim: whole, contextLength, config}: TinyModel): Frequencies {
-  const headDim = whole * Number(config.partial_rotary_factor ?? 1)
+function scaledFrequencies(model: TinyModel): Frequencies {
+  const {ropeTheta, ropeScaling, headDim: whole, contextLength, config} = model
+  const headDim = whole * Number(tinyConfig(model).partial_rotary_factor ?? 1)
   const inverse = Array.from({length: headDim / 2}, (_, j) => 1 / ropeTheta ** ((2 * j) / headDim))
   if (ropeScaling === null) return {angles: inverse, magnitude: 1}
   const value = (key: string, fallback?: number) => Number(ropeScaling[key] ?? fallback)

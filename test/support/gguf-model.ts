@@ -1,7 +1,14 @@
 import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {randomSource} from '../../src/sampling/index.js'
-import {floatToHalf, openRunDirectory, readJsonObject, readTensorFloat32} from '../../src/weights/index.js'
+import {
+  floatToHalf,
+  openRunDirectory,
+  readJsonObject,
+  readTensorFloat32,
+  type TensorMap,
+  withParts,
+} from '../../src/weights/index.js'
 import {type GgufEntry, type GgufFileTensor, ggufFile} from './gguf-file.js'
 
 /** Names of the parts of tensor names. */
@@ -42,6 +49,15 @@ interface Written {
   /** Its own metadata, and the keys of the configuration: integers and flags, and floats. */
   keys?: Readonly<Record<string, string>>
   floats?: Readonly<Record<string, string>>
+  /** Metadata that follows from several keys. */
+  computed?(config: Readonly<Record<string, unknown>>): Record<string, GgufEntry>
+}
+
+const graniteFloats = {
+  embedding_scale: 'embedding_multiplier',
+  residual_scale: 'residual_multiplier',
+  logit_scale: 'logits_scaling',
+  'attention.scale': 'attention_multiplier',
 }
 
 const gemma: Written = {parts: postNorms, normOffset: 1}
@@ -74,12 +90,7 @@ const families: Readonly<Record<string, Written>> = {
   olmo2: {parts: postNorms},
   granite: {
     alternates: true,
-    floats: {
-      embedding_scale: 'embedding_multiplier',
-      residual_scale: 'residual_multiplier',
-      logit_scale: 'logits_scaling',
-      'attention.scale': 'attention_multiplier',
-    },
+    floats: graniteFloats,
   },
   phi3: {
     parts: {'self_attn.qkv_proj': 'attn_qkv', 'mlp.gate_up_proj': 'ffn_up'},
@@ -89,13 +100,84 @@ const families: Readonly<Record<string, Written>> = {
     },
   },
   ministral3: {name: 'mistral3', alternates: true},
+  qwen3_5_text: {
+    name: 'qwen35',
+    normOffset: 1,
+    parts: {
+      post_attention_layernorm: 'post_attention_norm',
+      'linear_attn.in_proj_qkv': 'attn_qkv',
+      'linear_attn.in_proj_z': 'attn_gate',
+      'linear_attn.in_proj_a': 'ssm_alpha',
+      'linear_attn.in_proj_b': 'ssm_beta',
+      'linear_attn.conv1d': 'ssm_conv1d',
+      'linear_attn.dt_bias': 'ssm_dt.bias',
+      'linear_attn.A_log': 'ssm_a',
+      'linear_attn.norm': 'ssm_norm',
+      'linear_attn.out_proj': 'ssm_out',
+    },
+    keys: {
+      'ssm.conv_kernel': 'linear_conv_kernel_dim',
+      'ssm.state_size': 'linear_key_head_dim',
+      'ssm.group_count': 'linear_num_key_heads',
+      'ssm.time_step_rank': 'linear_num_value_heads',
+    },
+    computed: ({linear_num_value_heads: heads, linear_value_head_dim: size, layer_types: types}) => ({
+      'ssm.inner_size': {u32: Number(heads) * Number(size)},
+      full_attention_interval: {u32: (types as readonly string[]).indexOf('full_attention') + 1},
+      'rope.dimension_sections': {integers: [2, 1, 1, 0]},
+    }),
+  },
+  granitemoehybrid: {
+    name: 'granitehybrid',
+    alternates: true,
+    parts: {
+      'mamba.in_proj': 'ssm_in',
+      'mamba.conv1d': 'ssm_conv1d',
+      'mamba.dt_bias': 'ssm_dt.bias',
+      'mamba.A_log': 'ssm_a',
+      'mamba.D': 'ssm_d',
+      'mamba.norm': 'ssm_norm',
+      'mamba.out_proj': 'ssm_out',
+      'shared_mlp.gate_proj': 'ffn_gate',
+      'shared_mlp.up_proj': 'ffn_up',
+      'shared_mlp.output_linear': 'ffn_down',
+    },
+    keys: {
+      feed_forward_length: 'shared_intermediate_size',
+      'ssm.conv_kernel': 'mamba_d_conv',
+      'ssm.state_size': 'mamba_d_state',
+      'ssm.group_count': 'mamba_n_groups',
+      'ssm.time_step_rank': 'mamba_n_heads',
+    },
+    floats: graniteFloats,
+    computed: ({hidden_size: hidden, mamba_expand: expand}) => ({
+      'ssm.inner_size': {u32: Number(hidden) * Number(expand)},
+      'rope.scaling.finetuned': {flag: false},
+    }),
+  },
+  lfm2: {
+    parts: {
+      'model.embedding_norm': 'token_embd_norm',
+      operator_norm: 'attn_norm',
+      'self_attn.out_proj': 'attn_output',
+      'self_attn.q_layernorm': 'attn_q_norm',
+      'self_attn.k_layernorm': 'attn_k_norm',
+      'feed_forward.w1': 'ffn_gate',
+      'feed_forward.w3': 'ffn_up',
+      'feed_forward.w2': 'ffn_down',
+      'conv.': 'shortconv.',
+    },
+    keys: {'shortconv.l_cache': 'conv_L_cache'},
+    floats: {'attention.layer_norm_rms_epsilon': 'norm_eps'},
+  },
 }
 
 const writtenAs = (family: unknown): Written => families[String(family)] ?? {}
 
 /** The name in llama.cpp of a tensor of transformers. */
 export const ggufName = (name: string, family: unknown): string =>
-  Object.entries({...parts, ...writtenAs(family).parts}).reduce(
+  // Its own parts are replaced first, because they may contain those of all families.
+  Object.entries({...writtenAs(family).parts, ...parts, ...writtenAs(family).parts}).reduce(
     (changed, [part, other]) => changed.replace(part, other),
     name.replace(/mlp\.experts\.\d+\.(\w+)_proj/, 'ffn_$1_exps'),
   )
@@ -213,8 +295,9 @@ export async function ggufOf(
   folder: string,
   {type, outer = type, metadata = {}, keep = () => true}: GgufModelOptions,
 ): Promise<Buffer> {
-  const {tensors, config: file} = await openRunDirectory(folder)
+  const {tensors: stored, config: file} = await openRunDirectory(folder)
   const config = await readJsonObject(file)
+  const tensors = withoutFused(stored)
   const written: WrittenTensor[] = []
   const headDim = Number(config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads))
   for (const [name, entry] of tensors) {
@@ -222,12 +305,15 @@ export async function ggufOf(
     const values = await readTensorFloat32(entry)
     const {alternates = false, normOffset = 0} = writtenAs(config.model_type)
     if (alternates && /self_attn\.[qk]_proj/.test(name)) alternate(values, headDim, shape[1] ?? 1)
-    if (/norm\.weight$/.test(name)) for (const [i, value] of values.entries()) values[i] = value + normOffset
+    if (/(?<!linear_attn\.)norm\.weight$/.test(name))
+      for (const [i, value] of values.entries()) values[i] = value + normOffset
+    if (name.endsWith('A_log')) for (const [i, value] of values.entries()) values[i] = -Math.exp(value)
     const wanted: GgufType = ggufTypes[/embed_tokens|lm_head/.test(name) ? outer : type]
     const isWhole = (shape[1] ?? 0) % wanted.weights === 0
     const {number, write} =
-      shape.length === 1 || /mlp\.gate\.weight$/.test(name) ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
-    written.push({name: ggufName(name, config.model_type), type: number, shape, data: write(values)})
+      shape.length !== 2 || /mlp\.gate\.weight$/.test(name) ? ggufTypes.F32 : isWhole ? wanted : ggufTypes.F16
+    const dims = dimsOf(name, shape)
+    written.push({name: ggufName(name, config.model_type), type: number, shape: dims, data: write(values)})
   }
   for (const [kind, divisors] of Object.entries(divisorsOf(config)))
     written.push({
@@ -240,6 +326,23 @@ export async function ggufOf(
     {...(await metadataOf(folder, config, headDim)), ...metadata},
     stacked(written).filter(({name}) => keep(name)),
   )
+}
+
+/** The gate and up projections of Granite 4, which are one matrix only in transformers, and all other tensors. */
+function withoutFused(tensors: TensorMap): TensorMap {
+  const fused = [...tensors].flatMap(([name, {shape}]) => {
+    if (!name.endsWith('shared_mlp.input_linear.weight')) return []
+    const part = (half: string) => ({name: name.replace('input_linear', half), rows: (shape[0] ?? 0) / 2})
+    return [{name, parts: [part('gate_proj'), part('up_proj')]}]
+  })
+  return new Map([...withParts(tensors, fused)].filter(([name]) => !fused.some((matrix) => matrix.name === name)))
+}
+
+/** The shape that llama.cpp writes: kernels have no dimension of size 1, and vectors of Mamba 2 have one. */
+function dimsOf(name: string, shape: readonly number[]): readonly number[] {
+  if (/mamba\.(A_log|D)$/.test(name)) return [...shape, 1]
+  if (name.endsWith('mamba.norm.weight')) return [1, ...shape]
+  return shape.length === 3 ? shape.filter((_, i) => i !== 1) : shape
 }
 
 type WrittenTensor = Omit<GgufFileTensor, 'bytes'> & {data: Uint8Array}
@@ -281,7 +384,12 @@ async function metadataOf(
   headDim: number,
 ): Promise<Record<string, GgufEntry>> {
   const tokenizer: TokenizerJson = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'))
-  const {name: architecture = String(config.model_type), keys = {}, floats = {}} = writtenAs(config.model_type)
+  const {
+    name: architecture = String(config.model_type),
+    keys = {},
+    floats = {},
+    computed,
+  } = writtenAs(config.model_type)
   const key = (name: string) => `${architecture}.${name}`
   const number = (name: string) => ({u32: Number(config[name])})
   const isPieces = tokenizer.model.byte_fallback === true
@@ -305,7 +413,7 @@ async function metadataOf(
     [key('block_count')]: number('num_hidden_layers'),
     [key('feed_forward_length')]: number('intermediate_size'),
     [key('attention.head_count')]: number('num_attention_heads'),
-    [key('attention.head_count_kv')]: number('num_key_value_heads'),
+    [key('attention.head_count_kv')]: kvHeadsOf(config),
     [key('attention.key_length')]: {u32: headDim},
     [key('attention.value_length')]: {u32: headDim},
     [key('attention.layer_norm_rms_epsilon')]: {f32: Number(config.rms_norm_eps)},
@@ -318,6 +426,7 @@ async function metadataOf(
       ),
     ),
     ...Object.fromEntries(Object.entries(floats).map(([name, from]) => [key(name), {f32: Number(config[from])}])),
+    ...Object.fromEntries(Object.entries(computed?.(config) ?? {}).map(([name, value]) => [key(name), value])),
     'tokenizer.ggml.model': {text: isPieces ? 'llama' : 'gpt2'},
     ...(isPieces ? {} : {'tokenizer.ggml.pre': {text: 'qwen2'}}),
     'tokenizer.ggml.tokens': {texts: names},
@@ -331,6 +440,14 @@ async function metadataOf(
         }),
     ...Object.fromEntries(ids),
   }
+}
+
+/** The number of heads of keys, or a list of those of all layers if some have no attention. */
+function kvHeadsOf({layer_types: types, num_key_value_heads: heads}: Readonly<Record<string, unknown>>): GgufEntry {
+  const kinds = Array.isArray(types) ? types : []
+  const isRecurrent = (kind: string) => kind === 'conv' || kind === 'mamba'
+  if (!kinds.some(isRecurrent)) return {u32: Number(heads)}
+  return {integers: kinds.map((kind) => (isRecurrent(kind) ? 0 : Number(heads)))}
 }
 
 /** The divisors of LongRoPE. */

@@ -50,6 +50,9 @@ export const peerModels: readonly PeerModel[] = [
       [{family: 'olmo2', tied: false}, exact],
       [{family: 'granite'}, exact],
       [{family: 'ministral3', ropeScaling: growingQueries}, exact],
+      [{family: 'lfm2'}, exact],
+      [{family: 'qwen3_5_text', layers: 3, config: {linear_num_value_heads: 2}}, exact],
+      [{family: 'granitemoehybrid', config: {shared_intermediate_size: 96, mamba_d_head: 32}}, exact],
       [
         {
           family: 'phi3',
@@ -83,7 +86,7 @@ export async function writePeerModel(folder: string, {name, type, model}: PeerMo
 /** Tokenizers that are compared with those of llama.cpp. That of Gemma writes no space before a text. */
 export const peerTokenizers: readonly string[] = [
   ...['gpt-2', 'llama-bpe', 'qwen2', 'smollm', 'tekken', 'llama'],
-  ...['gemma', 'refact', 'dbrx', 'gpt-4o'],
+  ...['gemma', 'refact', 'dbrx', 'gpt-4o', 'lfm2', 'qwen35'],
 ]
 
 /** Texts without special tokens and without characters that a normaliser changes. */

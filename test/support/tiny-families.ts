@@ -51,5 +51,8 @@ export const tinyFamilies: Readonly<Record<string, Partial<TinyModel>>> = {
     config: {original_max_position_embeddings: 256, partial_rotary_factor: 0.75},
     seed: 22,
   },
+  'Qwen3.5 with Gated DeltaNet': {...single, family: 'qwen3_5_text', tied: true, seed: 25},
+  'Granite 4 with Mamba 2': {...single, family: 'granitemoehybrid', tied: true, seed: 26},
+  'LFM2 with short convolutions': {...single, family: 'lfm2', tied: true, seed: 24},
   'Ministral 3 with growing queries': {...single, family: 'ministral3', ropeScaling: growingQueries, seed: 20},
 }

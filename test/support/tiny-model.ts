@@ -14,6 +14,9 @@ export type TinyFamily =
   | 'granite'
   | 'ministral3'
   | 'phi3'
+  | 'lfm2'
+  | 'qwen3_5_text'
+  | 'granitemoehybrid'
 
 export interface TinyModel {
   family: TinyFamily
@@ -68,12 +71,32 @@ export const biasesOf = ({family}: TinyModel): readonly ('q' | 'k' | 'v')[] =>
 
 export const isGemma = ({family}: Pick<TinyModel, 'family'>): boolean => family.startsWith('gemma')
 
+/** Whether 1 is added to the weights of norms, except for that of Gated DeltaNet. */
+export const addsToNorms = (model: Pick<TinyModel, 'family'>): boolean =>
+  isGemma(model) || model.family === 'qwen3_5_text'
+
+const graniteFactors = {
+  ...{embedding_multiplier: 3, residual_multiplier: 0.5, logits_scaling: 4, attention_multiplier: 0.1875},
+}
+
 /** Small limits, so that the scores and the logits of a random model reach them. */
 const familyConfig: Readonly<Partial<Record<TinyFamily, object>>> = {
   gemma2: {query_pre_attn_scalar: 24, attn_logit_softcapping: 2, final_logit_softcapping: 5},
   gemma3_text: {query_pre_attn_scalar: 24, sliding_window_pattern: 2, rope_local_base_freq: 1000},
   qwen3_moe: {num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 40, norm_topk_prob: true},
-  granite: {embedding_multiplier: 3, residual_multiplier: 0.5, logits_scaling: 4, attention_multiplier: 0.1875},
+  // In LFM2, the epsilon has another name.
+  lfm2: {rms_norm_eps: undefined, norm_eps: 1e-5, conv_L_cache: 3, block_auto_adjust_ff_dim: false},
+  granite: graniteFactors,
+  qwen3_5_text: {
+    ...{attn_output_gate: true, partial_rotary_factor: 0.5, linear_conv_kernel_dim: 4, linear_num_key_heads: 2},
+    ...{linear_num_value_heads: 4, linear_key_head_dim: 16, linear_value_head_dim: 16, mlp_only_layers: []},
+  },
+  granitemoehybrid: {
+    ...graniteFactors,
+    ...{num_local_experts: 0, num_experts_per_tok: 0, shared_intermediate_size: 80, position_embedding_type: 'nope'},
+    ...{mamba_n_heads: 4, mamba_n_groups: 1, mamba_d_state: 16, mamba_d_conv: 4, mamba_expand: 2, mamba_d_head: 24},
+    ...{mamba_conv_bias: true, mamba_proj_bias: false, normalization_function: 'rmsnorm'},
+  },
 }
 
 /** Names of the norms of a layer. */
@@ -86,14 +109,50 @@ const layerNorms = ({family}: TinyModel): readonly string[] => {
 /** Sizes of the norms of queries and keys. */
 function headNorms({family, heads, kvHeads, headDim}: TinyModel): readonly (readonly ['q' | 'k', number])[] {
   const isWhole = family === 'olmo2'
-  if (!isWhole && !family.startsWith('qwen3') && family !== 'gemma3_text') return []
+  if (!isWhole && !family.startsWith('qwen3') && family !== 'gemma3_text' && family !== 'lfm2') return []
   return [
     ['q', isWhole ? heads * headDim : headDim],
     ['k', isWhole ? kvHeads * headDim : headDim],
   ]
 }
 
-const windowed = /^(mistral|qwen|gemma|phi)/
+const windowed = /^(mistral|qwen(?!3_5)|gemma|phi)/
+
+/** Names of the layers of hybrid families that have something else than attention, and of those that have it. */
+const layerTypes: Readonly<Partial<Record<TinyFamily, readonly [recurrent: string, attention: string]>>> = {
+  lfm2: ['conv', 'full_attention'],
+  qwen3_5_text: ['linear_attention', 'full_attention'],
+  granitemoehybrid: ['mamba', 'attention'],
+}
+
+/** The family whose recurrent layers a layer is one of; undefined for attention. */
+export const recurrentIn = ({family}: Pick<TinyModel, 'family'>, layer: number): TinyFamily | undefined =>
+  family in layerTypes && layer % 3 !== 1 ? family : undefined
+
+/** Other names of parts of tensor names. */
+const partNames: Readonly<Partial<Record<TinyFamily, Readonly<Record<string, string>>>>> = {
+  lfm2: {
+    'model.norm': 'model.embedding_norm',
+    input_layernorm: 'operator_norm',
+    post_attention_layernorm: 'ffn_norm',
+    o_proj: 'out_proj',
+    q_norm: 'q_layernorm',
+    k_norm: 'k_layernorm',
+    'mlp.gate_proj': 'feed_forward.w1',
+    'mlp.up_proj': 'feed_forward.w3',
+    'mlp.down_proj': 'feed_forward.w2',
+  },
+  granitemoehybrid: {
+    'mlp.gate_up_proj': 'shared_mlp.input_linear',
+    'mlp.gate_proj': 'shared_mlp.gate_proj',
+    'mlp.up_proj': 'shared_mlp.up_proj',
+    'mlp.down_proj': 'shared_mlp.output_linear',
+  },
+}
+
+/** The name of a tensor of Llama in a family. */
+export const nameIn = ({family}: Pick<TinyModel, 'family'>, name: string): string =>
+  Object.entries(partNames[family] ?? {}).reduce((changed, pair) => changed.replace(...pair), name)
 
 /** The `config.json` of a tiny model. */
 export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
@@ -114,10 +173,18 @@ export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
   ...(isGemma(model) ? {hidden_activation: 'gelu_pytorch_tanh'} : {hidden_act: 'silu'}),
   torch_dtype: 'float32',
   ...(windowed.test(model.family) ? {sliding_window: model.window} : {}),
-  ...(model.family.startsWith('qwen')
+  ...(/^qwen(?!3_5)/.test(model.family)
     ? {use_sliding_window: model.window !== null, max_window_layers: model.firstWindowed}
     : {}),
   ...familyConfig[model.family],
+  ...(layerTypes[model.family] === undefined
+    ? {}
+    : {
+        layer_types: Array.from(
+          {length: model.layers},
+          (_, i) => layerTypes[model.family]?.[recurrentIn(model, i) === undefined ? 1 : 0],
+        ),
+      }),
   ...model.config,
 })
 
@@ -163,11 +230,12 @@ function adapted(
   model: TinyModel,
   {parts, head, experts}: TinyAdapter,
 ): [logical: string, target: string, shape: readonly number[]][] {
-  const shapes = tensorShapes(model, model.family === 'phi3' && !parts)
+  const shapes = tensorShapes(model, isFusedIn(model) && !parts)
   const layers = Object.keys(shapes).flatMap((target) => {
-    const [, layer, short] = /^model\.layers\.(\d+)\..+\.(\w+)_proj\.weight$/.exec(target) ?? []
+    const [, layer, short] =
+      /^model\.layers\.(\d+)\..+\.(\w+_proj|in_proj_\w+|w\d|\w+_linear)\.weight$/.exec(target) ?? []
     const isLeftOut = short === undefined || (!experts && target.includes('.experts.'))
-    return isLeftOut ? [] : [[`l${layer}.${short}`, target] as const]
+    return isLeftOut ? [] : [[`l${layer}.${short.replace('_proj', '')}`, target] as const]
   })
   const tail = head ? [['lm_head', 'model.embed_tokens.weight'] as const] : []
   return [...layers, ...tail].map(([logical, target]) => [logical, target, shapes[target] as readonly number[]])
@@ -242,8 +310,8 @@ function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
     const size = shape.reduce((product, dim) => product * dim, 1)
     const norm = name.endsWith('norm.weight')
     // Large enough for distinct attention weights, so that a wrong position changes the result.
-    const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(shape[1] as number)
-    const mean = norm && !isGemma(model) ? 1 : 0
+    const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(size / (shape[0] as number))
+    const mean = norm && (!addsToNorms(model) || name.includes('linear_attn')) ? 1 : 0
     const values = Float32Array.from({length: size}, () => mean + scale * random())
     return [name, {dtype: model.dtype, shape, data: floatBytes(values, model.dtype)}] as const
   })
@@ -261,24 +329,80 @@ function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
   return {...files, 'model.safetensors.index.json': JSON.stringify({weight_map: Object.fromEntries(map)})}
 }
 
-/** @param isFused whether the projections of Phi are fused */
-function tensorShapes(model: TinyModel, isFused = model.family === 'phi3'): Record<string, readonly number[]> {
+/** Shapes of the tensors of a recurrent layer, by their names in it. */
+function recurrentShapes(model: TinyModel, layer: number): Record<string, readonly number[]> | undefined {
+  const {hiddenSize} = model
+  const size = (key: string) => Number(tinyConfig(model)[key])
+  switch (recurrentIn(model, layer)) {
+    case 'lfm2':
+      return {
+        'conv.in_proj.weight': [3 * hiddenSize, hiddenSize],
+        'conv.conv.weight': [hiddenSize, 1, size('conv_L_cache')],
+        'conv.out_proj.weight': [hiddenSize, hiddenSize],
+      }
+    case 'qwen3_5_text': {
+      const [heads, headDim] = [size('linear_num_value_heads'), size('linear_value_head_dim')]
+      const channels = 2 * size('linear_num_key_heads') * size('linear_key_head_dim') + heads * headDim
+      return {
+        'linear_attn.in_proj_qkv.weight': [channels, hiddenSize],
+        'linear_attn.in_proj_z.weight': [heads * headDim, hiddenSize],
+        'linear_attn.in_proj_a.weight': [heads, hiddenSize],
+        'linear_attn.in_proj_b.weight': [heads, hiddenSize],
+        'linear_attn.conv1d.weight': [channels, 1, size('linear_conv_kernel_dim')],
+        'linear_attn.A_log': [heads],
+        'linear_attn.dt_bias': [heads],
+        'linear_attn.norm.weight': [headDim],
+        'linear_attn.out_proj.weight': [hiddenSize, heads * headDim],
+      }
+    }
+    case 'granitemoehybrid': {
+      const [heads, inner] = [size('mamba_n_heads'), 2 * hiddenSize]
+      const channels = inner + 2 * size('mamba_n_groups') * size('mamba_d_state')
+      return {
+        'mamba.in_proj.weight': [inner + channels + heads, hiddenSize],
+        'mamba.conv1d.weight': [channels, 1, size('mamba_d_conv')],
+        'mamba.conv1d.bias': [channels],
+        'mamba.A_log': [heads],
+        'mamba.D': [heads],
+        'mamba.dt_bias': [heads],
+        'mamba.norm.weight': [inner],
+        'mamba.out_proj.weight': [hiddenSize, inner],
+      }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Whether projections are fused: of Phi all, of Granite 4 those of the feed-forwards. */
+const isFusedIn = ({family}: TinyModel) => family === 'phi3' || family === 'granitemoehybrid'
+
+/** @param isFused whether the projections that a family fuses are fused */
+function tensorShapes(model: TinyModel, isFused = isFusedIn(model)): Record<string, readonly number[]> {
   const {vocabSize, hiddenSize, intermediateSize, heads, kvHeads, headDim} = model
   const shapes: Record<string, readonly number[]> = {'model.embed_tokens.weight': [vocabSize, hiddenSize]}
   for (let i = 0; i < model.layers; i++) {
     const layer = `model.layers.${i}`
+    const recurrent = recurrentShapes(model, i)
     for (const name of biasesOf(model))
       shapes[`${layer}.self_attn.${name}_proj.bias`] = [(name === 'q' ? heads : kvHeads) * headDim]
-    for (const [name, size] of headNorms(model)) shapes[`${layer}.self_attn.${name}_norm.weight`] = [size]
+    for (const [name, size] of recurrent !== undefined ? [] : headNorms(model))
+      shapes[`${layer}.self_attn.${name}_norm.weight`] = [size]
     const [first, ...others] = layerNorms(model)
     shapes[`${layer}.${first}.weight`] = [hiddenSize]
-    if (isFused) shapes[`${layer}.self_attn.qkv_proj.weight`] = [(heads + 2 * kvHeads) * headDim, hiddenSize]
+    if (recurrent !== undefined)
+      for (const [name, shape] of Object.entries(recurrent)) shapes[`${layer}.${name}`] = shape
+    else if (isFused && model.family === 'phi3')
+      shapes[`${layer}.self_attn.qkv_proj.weight`] = [(heads + 2 * kvHeads) * headDim, hiddenSize]
     else {
-      shapes[`${layer}.self_attn.q_proj.weight`] = [heads * headDim, hiddenSize]
+      shapes[`${layer}.self_attn.q_proj.weight`] = [
+        (model.family === 'qwen3_5_text' ? 2 : 1) * heads * headDim,
+        hiddenSize,
+      ]
       shapes[`${layer}.self_attn.k_proj.weight`] = [kvHeads * headDim, hiddenSize]
       shapes[`${layer}.self_attn.v_proj.weight`] = [kvHeads * headDim, hiddenSize]
     }
-    shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
+    if (recurrent === undefined) shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
     for (const name of others) shapes[`${layer}.${name}.weight`] = [hiddenSize]
     const feedForward = (prefix: string, size: number) => {
       if (isFused) shapes[`${prefix}.gate_up_proj.weight`] = [2 * size, hiddenSize]
@@ -298,7 +422,7 @@ function tensorShapes(model: TinyModel, isFused = model.family === 'phi3'): Reco
   }
   shapes['model.norm.weight'] = [hiddenSize]
   if (!model.tied) shapes['lm_head.weight'] = [vocabSize, hiddenSize]
-  return shapes
+  return Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [nameIn(model, name), shape]))
 }
 
 /**

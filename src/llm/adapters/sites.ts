@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {type Adapter, type LoraDelta, requirePairFits, type TensorMap} from '../../weights/index.js'
-import type {DecoderSpec} from '../spec.js'
+import {type DecoderSpec, queryRows} from '../spec.js'
 
 /** Projections of equal role and shape, one per layer, whose updates are stored together. */
 export interface SiteGroup {
@@ -34,12 +34,15 @@ export function siteGroups({hiddenSize, vocabSize, layers, tensors}: DecoderSpec
     group.sites.push(targets)
     groups.set(name, group)
   }
-  for (const {attention, mlp} of layers) {
-    const {heads, kvHeads, headDim, names} = attention
-    add('q', [heads * headDim, hiddenSize], names.q)
-    add('k', [kvHeads * headDim, hiddenSize], names.k)
-    add('v', [kvHeads * headDim, hiddenSize], names.v)
-    add('o', [hiddenSize, heads * headDim], names.o)
+  for (const {attention, recurrent, mlp} of layers) {
+    for (const {role, shape, name} of recurrent?.projections ?? []) add(role, shape, name)
+    if (attention !== undefined) {
+      const {heads, kvHeads, headDim, names} = attention
+      add('q', [queryRows(attention), hiddenSize], names.q)
+      add('k', [kvHeads * headDim, hiddenSize], names.k)
+      add('v', [kvHeads * headDim, hiddenSize], names.v)
+      add('o', [hiddenSize, heads * headDim], names.o)
+    }
     // Routed experts have no adapters: each would need memory for every expert.
     for (const {gate, up, down} of mlp.routing === undefined ? mlp.experts : []) {
       add('gate', [mlp.intermediateSize, hiddenSize], gate)

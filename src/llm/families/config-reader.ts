@@ -240,6 +240,11 @@ export class ConfigReader {
     return value
   }
 
+  /** Accepts keys that are not used. */
+  skip(...keys: readonly string[]): void {
+    for (const key of keys) this.#read.add(key)
+  }
+
   has(key: string): boolean {
     return !isAbsent(this.#config[key])
   }

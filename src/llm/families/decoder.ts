@@ -1,13 +1,15 @@
 import type {FusedMatrix} from '../../weights/index.js'
-import type {
-  Activation,
-  AttentionSpec,
-  DecoderSpec,
-  ExpertNames,
-  LayerSpec,
-  MlpSpec,
-  NormNames,
-  RopeSpec,
+import type {RecurrentSpec} from '../recurrent/block.js'
+import {
+  type Activation,
+  type AttentionSpec,
+  type DecoderSpec,
+  type ExpertNames,
+  type LayerSpec,
+  type MlpSpec,
+  type NormNames,
+  queryRows,
+  type RopeSpec,
 } from '../spec.js'
 import type {ConfigReader} from './config-reader.js'
 import {type Ropes, readRopes} from './rope-config.js'
@@ -15,6 +17,8 @@ import {type Ropes, readRopes} from './rope-config.js'
 /** What a family has other than Llama; absent traits are those of Llama. */
 export interface DecoderTraits {
   biases?: AttentionSpec['biases']
+  /** Whether the output of each head of attention has a gate. */
+  isGated?: boolean
   /** RMS norms of queries and keys. */
   headNorms?: 'head' | 'all' | undefined
   /** Sliding attention window of a layer, if it has one. */
@@ -25,8 +29,10 @@ export interface DecoderTraits {
   windowTheta?: number
   /** Whether only a part of each head may be rotated. */
   isPartlyRotated?: boolean
-  /** Whether queries, keys and values are one matrix, and gate and up projections another one. */
-  isFused?: boolean
+  /** Names of matrices: of queries, keys and values together, and of gate and up projections together. */
+  fused?: {attention?: string; mlp?: string}
+  /** Whether the rotary embedding has parts for positions in images. */
+  hasImagePositions?: boolean
   /** Whether queries may grow with their position. */
   hasQueryGrowth?: boolean
   /** Factor of the scores. */
@@ -37,6 +43,16 @@ export interface DecoderTraits {
   activation?: 'hidden_act' | 'hidden_activation'
   /** Where the RMS norms of a layer are: before attention and feed-forward, after them, or both. */
   norms?: keyof typeof normNames
+  /** Names of parts of a layer, or of the last norm, by their names in Llama. */
+  renamed?: Readonly<Record<string, string>>
+  /** Key of the epsilon of every RMS norm, and its default. */
+  normEps?: readonly [key: string, fallback: number]
+  /** What a layer has instead of attention, if it is recurrent. @param prefix of the names of the layer */
+  recurrent?(layer: number, prefix: string, names: NormNames): RecurrentSpec | undefined
+  /** Whether the head is the embedding, if the configuration has another key for that. */
+  isTied?: boolean | undefined
+  /** Size of the feed-forwards; default: `intermediate_size`. */
+  intermediateSize?: number
   experts?: ExpertTraits
   normOffset?: DecoderSpec['normOffset']
   embeddingScale?: number
@@ -92,33 +108,36 @@ export function readDecoder(
   const activation = readActivation(config, traits.activation ?? 'hidden_act')
   const contextLength = config.count('max_position_embeddings', 2048)
   const ropes = readRopes(config, {...traits, headDim: sizes.headDim, contextLength})
-  const plain = {intermediateSize: config.count('intermediate_size', 4 * hiddenSize), activation}
+  const intermediateSize = traits.intermediateSize ?? config.count('intermediate_size', 4 * hiddenSize)
+  const {renamed = {}, normEps = ['rms_norm_eps', 1e-6]} = traits
   const root = textRoots.find((each) => has(embeddingOf(each))) ?? textRoots[0]
   const embedding = embeddingOf(root)
   const layers = Array.from({length: config.count('num_hidden_layers')}, (_, i): LayerSpec => {
-    const names = new LayerNames(`${root}.layers.${i}`, traits.norms ?? 'before')
-    return {
-      attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)},
-      mlp: {...plain, ...names.mlp(traits.experts?.isIn(i) ? traits.experts : undefined)},
-    }
+    const prefix = `${root}.layers.${i}`
+    const names = new LayerNames(prefix, traits.norms ?? 'before', renamed)
+    const mlp = {intermediateSize, activation, ...names.mlp(traits.experts?.isIn(i) ? traits.experts : undefined)}
+    const recurrent = traits.recurrent?.(i, prefix, names.normNames('attention'))
+    if (recurrent !== undefined) return {recurrent, mlp}
+    return {attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)}, mlp}
   })
-  const tied = config.optionalFlag('tie_word_embeddings') ?? !headNames.some(has)
+  const declared = config.optionalFlag('tie_word_embeddings')
+  const tied = traits.isTied ?? declared ?? !headNames.some(has)
   return {
     family,
     vocabSize: config.count('vocab_size'),
     hiddenSize,
     contextLength: extendedContext(contextLength, ropes.full),
-    normEps: config.positive('rms_norm_eps', 1e-6),
+    normEps: config.positive(...normEps),
     normOffset: traits.normOffset ?? 0,
     embeddingScale: traits.embeddingScale ?? 1,
     residualScale: traits.residualScale ?? 1,
     logitScale: traits.logitScale ?? 1,
     logitCap: traits.logitCap,
     layers,
-    fused: traits.isFused ? layers.flatMap(fusedOf) : [],
+    fused: layers.flatMap((layer) => fusedOf(layer, traits.fused ?? {})),
     tensors: {
       embedding,
-      norm: `${root}.norm.weight`,
+      norm: `${root}.${renamed.norm ?? 'norm'}.weight`,
       head: tied ? embedding : (headNames.find(has) ?? headNames[0]),
     },
   }
@@ -144,49 +163,50 @@ function readActivation(config: ConfigReader, key: string): Activation {
 }
 
 function attentionOf(
-  {biases = [], scale, cap, window, isUnpositioned}: DecoderTraits,
+  {biases = [], isGated = false, scale, cap, window, isUnpositioned}: DecoderTraits,
   ropes: Ropes,
   layer: number,
-): Pick<AttentionSpec, 'biases' | 'scale' | 'cap' | 'window' | 'rope'> {
+): Pick<AttentionSpec, 'biases' | 'isGated' | 'scale' | 'cap' | 'window' | 'rope'> {
   const size = window?.(layer)
   const rope = isUnpositioned?.(layer) ? undefined : size === undefined ? ropes.full : ropes.windowed
-  return {biases, scale, cap, window: size, rope}
+  return {biases, isGated, scale, cap, window: size, rope}
 }
 
 /** The fused matrices of a layer. */
-function fusedOf({attention: {heads, kvHeads, headDim, names}, mlp}: LayerSpec): FusedMatrix[] {
+function fusedOf({attention, mlp}: LayerSpec, fused: NonNullable<DecoderTraits['fused']>): FusedMatrix[] {
   const [{gate, up}] = mlp.experts as readonly [ExpertNames]
-  return [
-    {
-      name: names.q.replace('q_proj', 'qkv_proj'),
-      parts: [
-        {name: names.q, rows: heads * headDim},
-        {name: names.k, rows: kvHeads * headDim},
-        {name: names.v, rows: kvHeads * headDim},
-      ],
-    },
-    {
-      name: gate.replace('gate_proj', 'gate_up_proj'),
-      parts: [gate, up].map((name) => ({name, rows: mlp.intermediateSize})),
-    },
-  ]
+  const matrices: FusedMatrix[] = []
+  if (fused.attention !== undefined && attention !== undefined) {
+    const {kvHeads, headDim, names} = attention
+    const rowsOf = {q: queryRows(attention), k: kvHeads * headDim, v: kvHeads * headDim}
+    const parts = (['q', 'k', 'v'] as const).map((which) => ({name: names[which], rows: rowsOf[which]}))
+    matrices.push({name: names.q.replace('q_proj', fused.attention), parts})
+  }
+  if (fused.mlp !== undefined) {
+    const parts = [gate, up].map((name) => ({name, rows: mlp.intermediateSize}))
+    matrices.push({name: gate.replace('gate_proj', fused.mlp), parts})
+  }
+  return matrices
 }
 
 /** Names of the tensors of a layer. */
 class LayerNames {
   readonly #prefix: string
   readonly #norms: keyof typeof normNames
+  readonly #renamed: Readonly<Record<string, string>>
 
-  constructor(prefix: string, norms: keyof typeof normNames) {
+  /** @param renamed names of parts by their names in Llama */
+  constructor(prefix: string, norms: keyof typeof normNames, renamed: Readonly<Record<string, string>>) {
     this.#prefix = prefix
     this.#norms = norms
+    this.#renamed = renamed
   }
 
   attention(headNorms: DecoderTraits['headNorms']): Pick<AttentionSpec, 'names' | 'headNorms'> {
-    const name = (part: string) => `${this.#prefix}.self_attn.${part}.weight`
+    const name = (part: string) => this.#name(`self_attn.${part}`)
     return {
       names: {
-        ...this.#normNames('attention'),
+        ...this.normNames('attention'),
         q: name('q_proj'),
         k: name('k_proj'),
         v: name('v_proj'),
@@ -198,26 +218,29 @@ class LayerNames {
 
   /** @param traits of the experts of this layer, if it has them */
   mlp(traits: ExpertTraits | undefined): Omit<MlpSpec, 'intermediateSize' | 'activation'> & Partial<MlpSpec> {
-    const names = this.#normNames('mlp')
-    const prefix = `${this.#prefix}.mlp`
+    const names = this.normNames('mlp')
     const expert = (of: string): ExpertNames => ({
-      gate: `${of}.gate_proj.weight`,
-      up: `${of}.up_proj.weight`,
-      down: `${of}.down_proj.weight`,
+      gate: this.#name(`${of}.gate_proj`),
+      up: this.#name(`${of}.up_proj`),
+      down: this.#name(`${of}.down_proj`),
     })
-    if (traits === undefined) return {names, experts: [expert(prefix)], routing: undefined}
+    if (traits === undefined) return {names, experts: [expert('mlp')], routing: undefined}
     const {count, used, isNormalised, intermediateSize} = traits
     return {
       intermediateSize,
       names,
-      experts: Array.from({length: count}, (_, i) => expert(`${prefix}.experts.${i}`)),
-      routing: {router: `${prefix}.gate.weight`, used: Math.min(used, count), isNormalised},
+      experts: Array.from({length: count}, (_, i) => expert(`mlp.experts.${i}`)),
+      routing: {router: this.#name('mlp.gate'), used: Math.min(used, count), isNormalised},
     }
   }
 
-  #normNames(part: 'attention' | 'mlp'): NormNames {
+  normNames(part: 'attention' | 'mlp'): NormNames {
     const [norm, postNorm] = normNames[this.#norms][part]
-    const name = (short: string | undefined) => short && `${this.#prefix}.${short}.weight`
+    const name = (short: string | undefined) => short && this.#name(short)
     return {norm: name(norm), postNorm: name(postNorm)}
+  }
+
+  #name(part: string): string {
+    return `${this.#prefix}.${this.#renamed[part] ?? part}.weight`
   }
 }

@@ -4,12 +4,14 @@ import {ConfigReader} from './config-reader.js'
 import {embeddingOf, textRoots} from './decoder.js'
 import type {Family} from './family.js'
 import {gemma2, gemma3} from './gemma.js'
-import {granite} from './granite.js'
+import {granite, granite4} from './granite.js'
+import {lfm2} from './lfm2.js'
 import {llama} from './llama.js'
 import {ministral3, mistral} from './mistral.js'
 import {olmo2} from './olmo.js'
 import {phi3} from './phi.js'
 import {qwen2, qwen3, qwen3Moe} from './qwen.js'
+import {qwen35} from './qwen35.js'
 import {smollm3} from './smollm.js'
 
 export const families: readonly Family[] = [
@@ -25,6 +27,9 @@ export const families: readonly Family[] = [
   olmo2,
   granite,
   phi3,
+  lfm2,
+  qwen35,
+  granite4,
 ]
 
 /** The values of `model_type` of language models. */

@@ -14,6 +14,8 @@ export interface RopeTraits {
   /** Base of layers with a window, if they have another one and their key is absent. */
   windowTheta?: number
   isPartlyRotated?: boolean
+  /** Whether positions may be those in images: text has the same position in all dimensions. */
+  hasImagePositions?: boolean
   hasQueryGrowth?: boolean
 }
 
@@ -25,6 +27,7 @@ export function readRopes(config: ConfigReader, traits: RopeTraits): Ropes {
   const parameters = config.table('rope_parameters')
   const legacy = config.table('rope_scaling')
   const reader = new RopeReader(config, traits)
+  if (traits.hasImagePositions) parameters.skip('mrope_section', 'mrope_interleaved')
   const byLayer = traits.windowTheta !== undefined && parameters.has('full_attention')
   const full = byLayer ? parameters.table('full_attention') : parameters
   const ropes = {

@@ -64,11 +64,7 @@ export function sameBytes(
 }
 
 const shapesOf = ({hiddenSize, vocabSize, layers}: DecoderSpec): Shape[] =>
-  layers.map(({attention: {heads, kvHeads, headDim}, mlp: {intermediateSize}}) => [
-    hiddenSize,
-    intermediateSize,
-    heads,
-    kvHeads,
-    headDim,
-    vocabSize,
-  ])
+  layers.map(({attention, mlp: {intermediateSize}}) => {
+    const {heads, kvHeads, headDim} = attention ?? {heads: 0, kvHeads: 0, headDim: 0}
+    return [hiddenSize, intermediateSize, heads, kvHeads, headDim, vocabSize]
+  })

@@ -6,8 +6,13 @@ export interface Architecture {
   modelType: string
   /** Class of transformers. */
   className: string
-  /** Parts of a layer with other names in transformers than those of Llama; `*` is the number of an expert. */
+  /**
+   * Parts of a layer with other names in transformers than those of Llama, with or without what their tensors are; `*` is the
+   * number of an expert.
+   */
   parts?: Readonly<Record<string, string>>
+  /** Tensors outside the layers with other names in transformers than those of Llama. */
+  outside?: Readonly<Record<string, string>>
   /** Keys of the metadata, without its name, that only it has, and the keys of `config.json` with the same meaning. */
   keys?: Readonly<Record<string, string>>
   /** Whether the rows of queries and keys alternate between the halves of their heads. */
@@ -18,6 +23,8 @@ export interface Architecture {
   declaresBiases?: boolean
   /** Whether only a part of each head may be rotated. */
   isPartlyRotated?: boolean
+  /** Why a model cannot be read, if it cannot. */
+  refused?(own: ReadonlyMap<string, GgufValue>): string | undefined
   /** What its code in llama.cpp sets by other keys. */
   implied?(own: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>>
 }
@@ -36,6 +43,20 @@ const gemmaScale = (largest: number) => (own: ReadonlyMap<string, GgufValue>) =>
   const size = (key: string) => Number(own.get(key))
   const perHead = size('embedding_length') / size('attention.head_count')
   return {query_pre_attn_scalar: size('block_count') === largest ? perHead : size('attention.key_length')}
+}
+
+/** The types of the layers of a hybrid model: those without heads of keys have no attention. */
+function mixersOf(own: ReadonlyMap<string, GgufValue>, attention: string, other: string): string[] {
+  const heads = own.get('attention.head_count_kv')
+  const count = Number(own.get('block_count'))
+  return Array.from({length: count}, (_, i) => ((Array.isArray(heads) ? heads[i] : heads) === 0 ? other : attention))
+}
+
+const graniteKeys = {
+  embedding_scale: 'embedding_multiplier',
+  residual_scale: 'residual_multiplier',
+  logit_scale: 'logits_scaling',
+  'attention.scale': 'attention_multiplier',
 }
 
 /** The architectures by name. */
@@ -59,6 +80,40 @@ const architectures: Readonly<Record<string, Architecture>> = {
     },
     declaresBiases: true,
     implied: () => ({norm_topk_prob: true}),
+  },
+  qwen35: {
+    modelType: 'qwen3_5_text',
+    className: 'Qwen3_5ForCausalLM',
+    parts: {
+      post_attention_norm: 'post_attention_layernorm',
+      attn_qkv: 'linear_attn.in_proj_qkv',
+      attn_gate: 'linear_attn.in_proj_z',
+      ssm_alpha: 'linear_attn.in_proj_a',
+      ssm_beta: 'linear_attn.in_proj_b',
+      ssm_conv1d: 'linear_attn.conv1d',
+      'ssm_dt.bias': 'linear_attn.dt_bias',
+      ssm_a: 'linear_attn.A_log',
+      ssm_norm: 'linear_attn.norm',
+      ssm_out: 'linear_attn.out_proj',
+    },
+    keys: {
+      full_attention_interval: 'full_attention_interval',
+      'ssm.conv_kernel': 'linear_conv_kernel_dim',
+      'ssm.state_size': 'linear_key_head_dim',
+      'ssm.group_count': 'linear_num_key_heads',
+      'ssm.time_step_rank': 'linear_num_value_heads',
+    },
+    normOffset: 1,
+    declaresBiases: true,
+    isPartlyRotated: true,
+    // llama.cpp orders the heads of values that share a key in another way.
+    refused: (own) =>
+      own.get('ssm.group_count') === own.get('ssm.time_step_rank')
+        ? undefined
+        : 'linear attention with more heads of values than of keys',
+    implied: (own) => ({
+      linear_value_head_dim: Number(own.get('ssm.inner_size')) / Number(own.get('ssm.time_step_rank')),
+    }),
   },
   gemma2: {
     modelType: 'gemma2',
@@ -89,14 +144,41 @@ const architectures: Readonly<Record<string, Architecture>> = {
   granite: {
     modelType: 'granite',
     className: 'GraniteForCausalLM',
+    keys: graniteKeys,
+    alternates: true,
+    declaresBiases: true,
+  },
+  granitehybrid: {
+    modelType: 'granitemoehybrid',
+    className: 'GraniteMoeHybridForCausalLM',
+    parts: {
+      ssm_in: 'mamba.in_proj',
+      ssm_conv1d: 'mamba.conv1d',
+      'ssm_dt.bias': 'mamba.dt_bias',
+      ssm_a: 'mamba.A_log',
+      ssm_d: 'mamba.D',
+      ssm_norm: 'mamba.norm',
+      ssm_out: 'mamba.out_proj',
+      ffn_gate: 'shared_mlp.gate_proj',
+      ffn_up: 'shared_mlp.up_proj',
+      ffn_down: 'shared_mlp.output_linear',
+    },
     keys: {
-      embedding_scale: 'embedding_multiplier',
-      residual_scale: 'residual_multiplier',
-      logit_scale: 'logits_scaling',
-      'attention.scale': 'attention_multiplier',
+      ...graniteKeys,
+      feed_forward_length: 'shared_intermediate_size',
+      'ssm.conv_kernel': 'mamba_d_conv',
+      'ssm.state_size': 'mamba_d_state',
+      'ssm.group_count': 'mamba_n_groups',
+      'ssm.time_step_rank': 'mamba_n_heads',
     },
     alternates: true,
     declaresBiases: true,
+    implied: (own) => ({
+      num_local_experts: 0,
+      layer_types: mixersOf(own, 'attention', 'mamba'),
+      position_embedding_type: own.get('rope.scaling.finetuned') === true ? 'rope' : 'nope',
+      mamba_expand: Number(own.get('ssm.inner_size')) / Number(own.get('embedding_length')),
+    }),
   },
   phi3: {
     modelType: 'phi3',
@@ -113,6 +195,30 @@ const architectures: Readonly<Record<string, Architecture>> = {
     className: 'Ministral3ForCausalLM',
     keys: {'attention.sliding_window': 'sliding_window'},
     alternates: true,
+  },
+  lfm2: {
+    modelType: 'lfm2',
+    className: 'Lfm2ForCausalLM',
+    parts: {
+      attn_norm: 'operator_norm',
+      attn_output: 'self_attn.out_proj',
+      attn_q_norm: 'self_attn.q_layernorm',
+      attn_k_norm: 'self_attn.k_layernorm',
+      'shortconv.conv': 'conv.conv',
+      'shortconv.in_proj': 'conv.in_proj',
+      'shortconv.out_proj': 'conv.out_proj',
+      ffn_norm: 'ffn_norm',
+      ffn_gate: 'feed_forward.w1',
+      ffn_up: 'feed_forward.w3',
+      ffn_down: 'feed_forward.w2',
+    },
+    // The former is that of llama.cpp, the latter that of Ollama.
+    outside: {
+      'token_embd_norm.weight': 'model.embedding_norm.weight',
+      'output_norm.weight': 'model.embedding_norm.weight',
+    },
+    keys: {'attention.layer_norm_rms_epsilon': 'norm_eps', 'shortconv.l_cache': 'conv_L_cache'},
+    implied: (own) => ({block_auto_adjust_ff_dim: false, layer_types: mixersOf(own, 'full_attention', 'conv')}),
   },
 }
 

@@ -19,6 +19,9 @@ const renamed: Readonly<Record<string, string>> = {
 const inert: ReadonlySet<string> = new Set([
   'vocab_size',
   'expert_used_count',
+  'expert_shared_feed_forward_length',
+  'ssm.inner_size',
+  'rope.dimension_sections',
   'rope.scaling.finetuned',
   'rope.scaling.type',
   'rope.scaling.factor',
@@ -68,9 +71,7 @@ export function configOf(
   {vocabSize, hasBias, divisors}: {vocabSize: number; hasBias: boolean; divisors: Divisors},
 ): Record<string, unknown> {
   const prefix = `${metadata.get('general.architecture')}.`
-  const own = new Map(
-    [...metadata].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [])),
-  )
+  const own = ownKeys(metadata)
   const [embedding, heads] = [own.get('embedding_length'), own.get('attention.head_count')]
   const headDim = own.get('attention.key_length') ?? Number(embedding) / Number(heads)
   const isRepeated = (key: string, value: GgufValue) =>
@@ -86,7 +87,7 @@ export function configOf(
     // A window of 0 is none; some files have it.
     if (key === 'attention.sliding_window' && value === 0) return []
     if (isInert(key) || isRepeated(key, value) || (factors.has(key) && value === 1)) return []
-    return [[keys[key] ?? renamed[key] ?? `${prefix}${key}`, uniform(value)] as const]
+    return [[keys[key] ?? renamed[key] ?? `${prefix}${key}`, uniform(key, value)] as const]
   })
   return {
     model_type: modelType,
@@ -99,9 +100,20 @@ export function configOf(
   }
 }
 
-/** Some values are lists with one of each layer. */
-const uniform = (value: GgufValue): GgufValue =>
-  Array.isArray(value) && value.length > 0 && value.every((each) => each === value[0]) ? value[0] : value
+/** The metadata of the architecture, without its name. */
+export function ownKeys(metadata: GgufMetadata): Map<string, GgufValue> {
+  const prefix = `${metadata.get('general.architecture')}.`
+  return new Map(
+    [...metadata].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [])),
+  )
+}
+
+/** Some values are lists with one of each layer. Layers without attention have no heads. */
+function uniform(key: string, value: GgufValue): GgufValue {
+  if (!Array.isArray(value)) return value
+  const [first, ...others] = new Set(value.filter((each) => key !== 'attention.head_count_kv' || each !== 0))
+  return first !== undefined && others.length === 0 ? first : value
+}
 
 /** `rope_scaling` of the configuration. */
 function scalingOf(

@@ -8,7 +8,7 @@ import {isWidened} from '../dtype.js'
 import {elements, type TensorEntry} from '../safetensors.js'
 import {readTensorFloat32, weightBytes} from '../weight-rows.js'
 import {type Architecture, architectureOf, ggufArchitectures} from './architectures.js'
-import {configOf} from './config.js'
+import {configOf, ownKeys} from './config.js'
 import {
   type GgufHeader,
   type GgufMetadata,
@@ -17,7 +17,7 @@ import {
   ggufUnsupported,
   readGgufHeader,
 } from './header.js'
-import {divisorTensors, isNorm, isRotated, transformersName} from './names.js'
+import {divisorTensors, isDecayLog, isKernel, isNorm, isRotated, isVector, transformersName} from './names.js'
 import {sampling} from './sampling.js'
 import {tensorTypeName} from './tensor-types.js'
 import {tokenizerOf} from './tokenizer.js'
@@ -86,6 +86,8 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const architecture = architectureOf(name, metadata)
   if (architecture === undefined)
     throw new SvcError('model_family_unknown', {file, family: name, known: ggufArchitectures})
+  const refused = architecture.refused?.(ownKeys(metadata))
+  if (refused !== undefined) throw ggufUnsupported(file, refused)
   const found = [first, ...others].flatMap(({file: each, size, tensors}) =>
     tensors.map((tensor) => entryOf(each, tensor, size)),
   )
@@ -112,6 +114,10 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const headDim = config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads)
   const {alternates = false, normOffset} = architecture
   const entries = plain.map((entry): TensorEntry => {
+    const [channels = 0, width = 0] = entry.shape
+    if (isDecayLog(entry.name)) return {...entry, shape: [elements(entry.shape)], isNegativeExp: true}
+    if (isVector(entry.name)) return {...entry, shape: [elements(entry.shape)]}
+    if (isKernel(entry.name)) return {...entry, shape: [channels, 1, width]}
     if (alternates && isRotated(entry.name)) return {...entry, headRows: headRows(entry, headDim)}
     return normOffset !== undefined && isNorm(entry.name) ? {...entry, surplus: normOffset} : entry
   })

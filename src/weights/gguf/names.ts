@@ -30,9 +30,12 @@ export const divisorTensors = {
 } as const
 
 /** The name in transformers of a tensor of a decoder; undefined for any other tensor. */
-export function transformersName(name: string, {parts = {}}: Architecture): string | undefined {
-  if (Object.hasOwn(single, name)) return single[name]
-  const [, layer, part = '', end] = /^blk\.(\d+)\.(\w+)\.(weight|bias)$/.exec(name) ?? []
+export function transformersName(name: string, {parts = {}, outside = {}}: Architecture): string | undefined {
+  const own = Object.hasOwn(outside, name) ? outside : single
+  if (Object.hasOwn(own, name)) return own[name]
+  const [, layer, whole = ''] = /^blk\.(\d+)\.([\w.]+)$/.exec(name) ?? []
+  if (Object.hasOwn(parts, whole)) return `model.layers.${layer}.${parts[whole]}`
+  const [, part = '', end] = /^([\w.]+)\.(weight|bias)$/.exec(whole) ?? []
   const names = Object.hasOwn(parts, part) ? parts : inLayer
   return Object.hasOwn(names, part) ? `model.layers.${layer}.${names[part]}.${end}` : undefined
 }
@@ -52,5 +55,14 @@ export function ggufTensorName(name: string, {parts = {}}: Architecture): string
 /** Whether llama.cpp permutes the rows of a tensor of a Llama model, by its name in transformers. */
 export const isRotated = (name: string): boolean => /\.self_attn\.[qk]_proj\.(weight|bias)$/.test(name)
 
-/** Whether a tensor, by its name in transformers, has the weights of a norm. */
-export const isNorm = (name: string): boolean => /norm\.weight$/.test(name)
+/** Whether a tensor, by its name in transformers, has the weights of a norm to which a model may add 1. */
+export const isNorm = (name: string): boolean => /(?<!linear_attn\.)norm\.weight$/.test(name)
+
+/** Whether a tensor, by its name in transformers, has logarithms of rates, of which llama.cpp has the negative rates. */
+export const isDecayLog = (name: string): boolean => /\.A_log$/.test(name)
+
+/** Whether a tensor, by its name in transformers, is a vector that llama.cpp may have as a matrix. */
+export const isVector = (name: string): boolean => /\.mamba\.(D|norm\.weight)$/.test(name)
+
+/** Whether a tensor, by its name in transformers, has the kernels of a convolution with a kernel for each channel. */
+export const isKernel = (name: string): boolean => /\.(conv|conv1d)\.weight$/.test(name)

@@ -43,6 +43,12 @@ const qwen2: BytePairs = {
   pre: sequence(isolated(`${contractions}|${word}|\\p{N}|${symbols}|${spaces}`), byteLevel(false)),
   normalizer: {type: 'NFC'},
 }
+const markedWord = String.raw`[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+`
+const markedSymbols = String.raw` ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*`
+const qwen35: BytePairs = {
+  pre: sequence(isolated(`${contractions}|${markedWord}|\\p{N}|${markedSymbols}|${spaces}`), byteLevel(false)),
+  normalizer: {type: 'NFC'},
+}
 const llama3: BytePairs = {
   pre: sequence(isolated(`${contractions}|${word}|\\p{N}{1,3}|${symbols}|${spaces}`), byteLevel(false)),
   wholeWords: true,
@@ -68,11 +74,13 @@ const singleDigits: BytePairs = {pre: sequence({type: 'Digits', individual_digit
 const bytePairs: Readonly<Record<string, BytePairs>> = {
   'gpt-2': {pre: byteLevel(true)},
   qwen2,
+  qwen35,
   'llama-bpe': llama3,
   tekken,
   smollm: singleDigits,
   refact: singleDigits,
   dbrx: {pre: llama3.pre},
+  lfm2: llama3,
   'gpt-4o': gpt4o,
 }
 

@@ -6,7 +6,7 @@ import type {Architecture} from '../gguf/architectures.js'
 import {type GgufEntry, ggufHead} from '../gguf/entries.js'
 import {readGguf} from '../gguf/gguf-file.js'
 import {defaultAlignment} from '../gguf/header.js'
-import {divisorTensors, ggufTensorName, isNorm, isRotated} from '../gguf/names.js'
+import {divisorTensors, ggufTensorName, isDecayLog, isKernel, isNorm, isRotated} from '../gguf/names.js'
 import {tensorTypeNumber} from '../gguf/tensor-types.js'
 import {type TokenizerJson, textEntries, tokenizerEntries} from '../gguf/tokenizer-entries.js'
 import {readJsonObject} from '../json-file.js'
@@ -170,7 +170,8 @@ function stacked(tensors: readonly PlannedTensor[], target: Target): GgufTensorP
   const groups = new Map<string, PlannedTensor[]>()
   for (const tensor of tensors) {
     const name = ggufTensorName(tensor.name, target.architecture)
-    if (name === undefined)
+    // llama.cpp has the tensors of recurrent layers in other shapes.
+    if (name === undefined || isKernel(tensor.name) || isDecayLog(tensor.name))
       throw new SvcError('gguf_inexpressible', {file: target.file, feature: `the tensor ${tensor.name}`})
     groups.set(name, [...(groups.get(name) ?? []), tensor])
   }

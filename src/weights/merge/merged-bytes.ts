@@ -20,7 +20,7 @@ export async function* mergedBytes(
   {name, from, updates, dtype, layout = {}}: PlannedTensor,
   method: MergeMethodChoice,
 ): AsyncGenerator<Uint8Array> {
-  const isSame = from.headRows === layout.headRows && from.surplus === layout.surplus
+  const isSame = from.headRows === layout.headRows && from.surplus === layout.surplus && !from.isNegativeExp
   if (updates.length === 0 && dtype === from.dtype && isSame) {
     yield* readTensorBytes(from, copiedBytes)
     return
