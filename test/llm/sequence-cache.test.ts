@@ -56,7 +56,10 @@ describe('the cache of a hybrid', () => {
     const cache = new SequenceCache(spec, 1024)
     for (const sequence of [0, 1, 2]) run(cache, cache.add(), sequence, 7)
     cache.copy(2, 0)
-    assert.deepEqual([0, 1, 2].map((slot) => statesOf(cache, slot)), [[2007], [1007], [2007]])
+    assert.deepEqual(
+      [0, 1, 2].map((slot) => statesOf(cache, slot)),
+      [[2007], [1007], [2007]],
+    )
     assert.deepEqual([cache.length(0), cache.usable(0, 7), cache.usable(0, 6)], [7, 7, 0])
   })
 
@@ -82,7 +85,10 @@ describe('the cache of a hybrid', () => {
     run(cache, 0, 1, 400)
     cache.keep(0, false)
     run(cache, 0, 1, 420)
-    assert.deepEqual([99, 100, 399, 400, 419, 420].map((most) => cache.usable(0, most)), [0, 100, 100, 400, 400, 420])
+    assert.deepEqual(
+      [99, 100, 399, 400, 419, 420].map((most) => cache.usable(0, most)),
+      [0, 100, 100, 400, 400, 420],
+    )
     cache.copy(0, cache.add(), 400)
     assert.deepEqual([cache.length(1), statesOf(cache, 1), cache.usable(1, 399)], [400, [1400], 100])
   })
@@ -96,7 +102,10 @@ describe('the cache of a hybrid', () => {
     assert.equal(saved.bytes, cache.bytesOf(0))
     assert.equal(saved.bytes, cacheBytes(cacheShapeOf(spec), 80) + 3 * 2 * tinyModel.hiddenSize * 4)
     run(cache, 0, 1, 90)
-    assert.deepEqual([49, 50, 79, 80, 200].map((most) => usableLength(saved, most)), [0, 50, 50, 80, 80])
+    assert.deepEqual(
+      [49, 50, 79, 80, 200].map((most) => usableLength(saved, most)),
+      [0, 50, 50, 80, 80],
+    )
     for (const length of [50, 80]) {
       const other = new SequenceCache(spec, 1024)
       other.restore(other.add(), saved, length)

@@ -305,6 +305,9 @@ function tensorShapes(model: TinyModel, isFused = model.family === 'phi3'): Reco
       shapes[`${layer}.conv.in_proj.weight`] = [3 * hiddenSize, hiddenSize]
       shapes[`${layer}.conv.conv.weight`] = [hiddenSize, 1, Number(tinyConfig(model).conv_L_cache)]
       shapes[`${layer}.conv.out_proj.weight`] = [hiddenSize, hiddenSize]
+      const biases =
+        tinyConfig(model).conv_bias === true ? {in_proj: 3 * hiddenSize, conv: hiddenSize, out_proj: hiddenSize} : {}
+      for (const [name, size] of Object.entries(biases)) shapes[`${layer}.conv.${name}.bias`] = [size]
     } else if (isFused) shapes[`${layer}.self_attn.qkv_proj.weight`] = [(heads + 2 * kvHeads) * headDim, hiddenSize]
     else {
       shapes[`${layer}.self_attn.q_proj.weight`] = [heads * headDim, hiddenSize]
