@@ -143,10 +143,12 @@ async function openPeer(folder: string, modelPath: string): Promise<Contender> {
 }
 
 /**
- * Compares a model of the sizes of LFM2 350M with random weights, of 8 bits and with one thread, with a Qwen2 of the same
- * sizes, and with llama.cpp and q8_0 if `SVC_BENCH_NODE_LLAMA_CPP` is the folder of an installation of node-llama-cpp. Ratios
- * above 1 mean that the hybrid is faster: prompts of 512 tokens, and replies after 4096 tokens. The ratio of memory is that of
- * the keys, values and states of 8192 tokens. `SVC_BENCH_ROUNDS` is the number of rounds, in which all alternate; default 3.
+ * Compares a model of the sizes of LFM2 350M with a Qwen2 of the same sizes: random weights, 8 bits, one thread. If
+ * `SVC_BENCH_NODE_LLAMA_CPP` is the folder of an installation of node-llama-cpp, it also compares it with llama.cpp and q8_0.
+ *
+ * Ratios above 1 mean that the hybrid is faster: prompts of 512 tokens, and replies after 4096 tokens. The ratio of memory is
+ * that of the keys, values and states of 8192 tokens. `SVC_BENCH_ROUNDS` is the number of rounds, in which all alternate;
+ * default 3.
  */
 export async function hybrids() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
