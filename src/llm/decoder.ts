@@ -22,7 +22,12 @@ export interface Decoder {
   /** Creates an empty cache for this decoder. */
   newCache(): SequenceCache
   /** Appends tokens to one sequence. */
-  prefill(cache: SequenceCache, slot: number, tokens: readonly number[], options?: PrefillOptions): Promise<Prediction[]>
+  prefill(
+    cache: SequenceCache,
+    slot: number,
+    tokens: readonly number[],
+    options?: PrefillOptions,
+  ): Promise<Prediction[]>
   /** Appends one token to each of the first sequences of the cache in one run. */
   step(cache: SequenceCache, tokens: readonly number[], options?: StepOptions): Promise<Prediction[]>
   release(): Promise<void>

@@ -90,7 +90,14 @@ describe('a hybrid model', () => {
       [() => 0, false],
       [() => 99, true],
       [() => 3, true],
-      [((i = 0) => () => i++ % 7)(), true],
+      [
+        (
+          (i = 0) =>
+          () =>
+            i++ % 7
+        )(),
+        true,
+      ],
     ] as const) {
       const counters = new EngineCounters()
       const lookup = new Oracle(text, right)

@@ -4,11 +4,11 @@ import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {EngineCounters} from '../../src/llm/counters.js'
 import {type Decoder, openDecoder} from '../../src/llm/decoder.js'
-import {cacheShapeOf, type SequenceState} from '../../src/llm/sequence-cache.js'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
 import {type LanguageModel, loadLanguageModel} from '../../src/llm/index.js'
 import {PrefixCache} from '../../src/llm/prefix-cache.js'
 import {PrefixStore, type PrefixStoreOptions} from '../../src/llm/prefix-store.js'
+import {cacheShapeOf, type SequenceState} from '../../src/llm/sequence-cache.js'
 import {defaultSampling} from '../../src/sampling/index.js'
 import {openRunDirectory, readJsonObject} from '../../src/weights/index.js'
 import {seeded} from '../support/random.js'
@@ -54,7 +54,14 @@ const beginningOf = (state: SequenceState, length: number): SequenceState => ({
 })
 
 const storeIn = (folder: string, changes: Partial<PrefixStoreOptions> = {}) =>
-  new PrefixStore({folder, maxBytes: 1e6, model: 'm1', shape: {layers, states: []}, counters: new EngineCounters(), ...changes})
+  new PrefixStore({
+    folder,
+    maxBytes: 1e6,
+    model: 'm1',
+    shape: {layers, states: []},
+    counters: new EngineCounters(),
+    ...changes,
+  })
 
 /** Writes the first tokens of a sequence to a file. */
 async function write(folder: string, tokens: number[], length: number, changes: Partial<PrefixStoreOptions> = {}) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
-import {cacheBytes, cacheShapeOf, SequenceCache, usableLength} from '../../src/llm/sequence-cache.js'
+import {cacheBytes, cacheShapeOf, keptBytes, SequenceCache, usableLength} from '../../src/llm/sequence-cache.js'
 import {tinyConfig, tinyModel} from '../support/tiny-model.js'
 
 const specOf = (changes: Partial<typeof tinyModel>) =>
@@ -41,6 +41,8 @@ describe('the cache of a hybrid', () => {
     const states = 3 * 2 * tinyModel.hiddenSize * 4
     const perPosition = 2 * tinyModel.kvHeads * tinyModel.headDim * 4
     assert.equal(cacheBytes(shape, 8192), states + 8192 * perPosition)
+    assert.deepEqual([keptBytes(shape, 255), keptBytes(shape, 8192)], [0, 32 * states])
+    assert.equal(keptBytes(cacheShapeOf(specOf({layers: 4})), 8192), 0, 'without recurrent layers')
     assert.ok(cacheBytes(shape, 8192) < 0.3 * cacheBytes(cacheShapeOf(specOf({layers: 4})), 8192))
   })
 
@@ -56,7 +58,10 @@ describe('the cache of a hybrid', () => {
     const cache = new SequenceCache(spec, 1024)
     for (const sequence of [0, 1, 2]) run(cache, cache.add(), sequence, 7)
     cache.copy(2, 0)
-    assert.deepEqual([0, 1, 2].map((slot) => statesOf(cache, slot)), [[2007], [1007], [2007]])
+    assert.deepEqual(
+      [0, 1, 2].map((slot) => statesOf(cache, slot)),
+      [[2007], [1007], [2007]],
+    )
     assert.deepEqual([cache.length(0), cache.usable(0, 7), cache.usable(0, 6)], [7, 7, 0])
   })
 
@@ -82,7 +87,10 @@ describe('the cache of a hybrid', () => {
     run(cache, 0, 1, 400)
     cache.keep(0, false)
     run(cache, 0, 1, 420)
-    assert.deepEqual([99, 100, 399, 400, 419, 420].map((most) => cache.usable(0, most)), [0, 100, 100, 400, 400, 420])
+    assert.deepEqual(
+      [99, 100, 399, 400, 419, 420].map((most) => cache.usable(0, most)),
+      [0, 100, 100, 400, 400, 420],
+    )
     cache.copy(0, cache.add(), 400)
     assert.deepEqual([cache.length(1), statesOf(cache, 1), cache.usable(1, 399)], [400, [1400], 100])
   })
@@ -96,7 +104,10 @@ describe('the cache of a hybrid', () => {
     assert.equal(saved.bytes, cache.bytesOf(0))
     assert.equal(saved.bytes, cacheBytes(cacheShapeOf(spec), 80) + 3 * 2 * tinyModel.hiddenSize * 4)
     run(cache, 0, 1, 90)
-    assert.deepEqual([49, 50, 79, 80, 200].map((most) => usableLength(saved, most)), [0, 50, 50, 80, 80])
+    assert.deepEqual(
+      [49, 50, 79, 80, 200].map((most) => usableLength(saved, most)),
+      [0, 50, 50, 80, 80],
+    )
     for (const length of [50, 80]) {
       const other = new SequenceCache(spec, 1024)
       other.restore(other.add(), saved, length)

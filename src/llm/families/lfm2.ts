@@ -17,7 +17,15 @@ const renamed = {
 }
 
 /** Keys that repeat others or that transformers does not read. */
-const unused = ['block_dim', 'block_norm_eps', 'block_use_swiglu', 'conv_dim', 'conv_dim_out', 'num_heads', 'use_pos_enc']
+const unused = [
+  'block_dim',
+  'block_norm_eps',
+  'block_use_swiglu',
+  'conv_dim',
+  'conv_dim_out',
+  'num_heads',
+  'use_pos_enc',
+]
 const initial = ['block_mlp_init_scale', 'block_out_init_scale', 'block_use_xavier_init', 'conv_use_xavier_init']
 
 /**
