@@ -2,8 +2,8 @@ import {type Attributes, GraphBuilder, type Value} from '../onnx/index.js'
 import {type TensorMap, withParts} from '../weights/index.js'
 import {AdapterBranches} from './adapters/adapter-branches.js'
 import {Initializers} from './initializers.js'
-import type {BlockContext, RecurrentSpec} from './recurrent/block.js'
-import {buildRecurrent} from './recurrent/index.js'
+import type {BlockContext} from './recurrent/block.js'
+import {buildRecurrent, type RecurrentSpec} from './recurrent/index.js'
 import {queryFactor, rotaryFrequencies} from './rope.js'
 import {
   type Activation,

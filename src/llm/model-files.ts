@@ -8,7 +8,7 @@ import {type ModelText, readModelText} from './model-text.js'
 import {choosePrecision, memoryOf, type Precision} from './precision.js'
 import {sourcesOf} from './receipt/model-sources.js'
 import {readReplyRules} from './reply-rules-config.js'
-import {cacheBytes, cacheShapeOf} from './sequence-cache.js'
+import {cacheBytes, cacheShapeOf, keptBytes} from './sequence-cache.js'
 import type {DecoderSpec} from './spec.js'
 
 /** Everything of a model but its weights, which are not read. */
@@ -47,6 +47,9 @@ export async function readModelFiles(
   const contextLength = Math.min(wantedContext, spec.contextLength)
   const {tokenizer, template, templateSource, style, ends, templates} = text
   const {promptLookup = false} = others
+  const shape = cacheShapeOf(spec)
+  // Checkpoints are kept only to save prompts.
+  const saved = prefixBytes === 0 ? 0 : prefixBytes + keptBytes(shape, contextLength)
   return {
     directory,
     spec,
@@ -57,7 +60,7 @@ export async function readModelFiles(
       ...(await describeModel(directory, spec)),
       contextLength,
       precision,
-      memoryBytes: memoryOf(tensors, precision) + cacheBytes(cacheShapeOf(spec), contextLength) + prefixBytes,
+      memoryBytes: memoryOf(tensors, precision) + cacheBytes(shape, contextLength) + saved,
       template: templateSource,
       templateError: template?.error?.toRecord(),
       abilities: abilitiesOf(text),

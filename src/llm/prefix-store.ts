@@ -46,8 +46,9 @@ interface Header {
  * requests share it, such as the instructions of an agent. The next turn of a conversation repeats all of an earlier
  * sequence, so it writes nothing.
  *
- * A file has a header in JSON, its length before it, the keys and values of each layer, the states after all positions, and
- * a SHA-256 checksum of all of these. Files that cannot be read or written never fail a request; they are logged, and unusable ones are removed.
+ * A file has the length of its header, the header in JSON, the keys and values of each layer, and the states after all
+ * positions. A SHA-256 checksum of all of these follows. Files that cannot be read or written never fail a request; they are
+ * logged, and unusable ones are removed.
  */
 export class PrefixStore {
   readonly #options: PrefixStoreOptions

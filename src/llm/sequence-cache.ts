@@ -50,6 +50,10 @@ function intervalOf(shape: CacheShape): number {
   return Math.min(largestInterval, Math.max(leastInterval, interval))
 }
 
+/** Size of the checkpoints that are kept regularly of a sequence of some positions, bytes. */
+export const keptBytes = (shape: CacheShape, positions: number): number =>
+  Math.floor(positions / intervalOf(shape)) * stateBytes(shape)
+
 /** The number of first positions of a saved sequence, at most `most`, with which another one can begin. */
 export function usableLength({length, checkpoints}: SequenceState, most: number): number {
   const available = Math.min(length, most)

@@ -1,5 +1,8 @@
 import type {FloatDtype, FusedMatrix} from '../weights/index.js'
-import type {RecurrentSpec} from './recurrent/block.js'
+import type {NormNames} from './norm-names.js'
+import type {RecurrentSpec} from './recurrent/index.js'
+
+export type {NormNames}
 
 /** The computation of a decoder, independent of its family. Dimensions are numbers of elements. */
 export interface DecoderSpec {
@@ -67,12 +70,6 @@ export interface AttentionSpec {
   biases: readonly ('q' | 'k' | 'v' | 'o')[]
   /** RMS norms of queries and keys before the rotary embedding: of each head, `[head_dim]`, or of all heads together. */
   headNorms: {q: string; k: string; span: 'head' | 'all'} | undefined
-}
-
-/** Names of the RMS norms of what enters a part of a layer, and of what leaves it. */
-export interface NormNames {
-  norm: string | undefined
-  postNorm: string | undefined
 }
 
 /** Activation of a feed-forward: x * sigmoid(x), or GELU, exact or with its approximation by tanh. */

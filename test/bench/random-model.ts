@@ -49,12 +49,16 @@ export interface RandomOptions {
   chain?: boolean
 }
 
-/** Writes a model directory with random weights of realistic magnitude and a byte tokenizer. */
+/**
+ * Writes a model directory with random weights of realistic magnitude and a byte tokenizer.
+ * @param tensors names and dimensions; default: those of Llama and Qwen2
+ */
 export async function writeRandomModel(
   folder: string,
   shape: Shape,
   dtype: 'F32' | 'BF16',
   options: RandomOptions = {},
+  tensors = tensorsOf(shape),
 ): Promise<void> {
   await writeFiles(folder, {
     'config.json': JSON.stringify(shape),
@@ -62,7 +66,6 @@ export async function writeRandomModel(
     'tokenizer_config.json': JSON.stringify({bos_token: '<s>'}),
   })
   const bytes = dtype === 'F32' ? 4 : 2
-  const tensors = tensorsOf(shape)
   const header: Record<string, object> = {}
   let end = 0
   for (const [name, dims] of tensors) {

@@ -10,6 +10,7 @@ import {dialects} from './dialects.js'
 import {generation} from './generation.js'
 import {ggufSpeed} from './gguf-speed.js'
 import {guide} from './guide.js'
+import {hybrids} from './hybrids.js'
 import {langHttp} from './lang/http.js'
 import {langLive} from './lang/live.js'
 
@@ -52,6 +53,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   prompt,
   'llm-peers': llmPeers,
   gguf: ggufSpeed,
+  hybrids,
   whisper,
   'long-recording': longRecording,
   'speech-stream': speechStream,

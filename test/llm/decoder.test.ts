@@ -131,6 +131,11 @@ const models: Record<string, Partial<TinyModel>> = {
   'half precision': {layout: 'single', dtype: 'F16', seed: 6},
   'Mistral without a window': {family: 'mistral', seed: 8},
   'Qwen2 with a window from its second layer on': {family: 'qwen2', window: 40, firstWindowed: 1, seed: 10},
+  'LFM2 with biases and a kernel of 4 positions': {
+    family: 'lfm2',
+    config: {conv_bias: true, conv_L_cache: 4},
+    seed: 25,
+  },
   'a linearly scaled rope': {ropeScaling: {rope_type: 'linear', factor: 4}, seed: 12},
   'a rope scaled as Llama 3.1': {
     ropeScaling: {

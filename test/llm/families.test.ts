@@ -257,6 +257,67 @@ describe('readDecoderSpec', () => {
     assert.throws(() => read({...phi, partial_rotary_factor: 0.7}), {message: /is not a number of pairs/})
   })
 
+  describe('of LFM2', () => {
+    /** The configuration of the model with 1.2 billion parameters. */
+    const lfm2 = {
+      ...{architectures: ['Lfm2ForCausalLM'], model_type: 'lfm2', vocab_size: 65_536, hidden_size: 2048},
+      ...{num_hidden_layers: 16, num_attention_heads: 32, num_heads: 32, num_key_value_heads: 8, norm_eps: 1e-5},
+      ...{block_auto_adjust_ff_dim: true, block_dim: 2048, block_ff_dim: 12_288, block_ffn_dim_multiplier: 1},
+      ...{block_mlp_init_scale: 1, block_multiple_of: 256, block_norm_eps: 1e-5, block_out_init_scale: 1},
+      ...{block_use_swiglu: true, block_use_xavier_init: true, conv_L_cache: 3, conv_bias: false, conv_dim: 2048},
+      ...{conv_dim_out: 2048, conv_use_xavier_init: true, full_attn_idxs: [2, 5, 8, 10, 12, 14], rope_theta: 1_000_000},
+      ...{max_position_embeddings: 128_000, use_pos_enc: true, use_cache: true, torch_dtype: 'bfloat16'},
+    }
+    const readLfm2 = (changes: object, tensors: readonly string[] = []) =>
+      readDecoderSpec({...lfm2, ...changes}, 'config.json', (name) => tensors.includes(name))
+
+    it('reads the configuration as published', () => {
+      const {layers, tensors, normEps, contextLength} = readLfm2({})
+      assert.deepEqual(
+        layers.flatMap(({attention}, i) => (attention === undefined ? [] : [i])),
+        lfm2.full_attn_idxs,
+      )
+      const [{recurrent, mlp} = {}, , {attention} = {}] = layers
+      assert.ok(recurrent?.kind === 'short-convolution')
+      assert.deepEqual(recurrent.states, [{name: 'inputs', shape: [2, 2048]}])
+      assert.deepEqual([recurrent.hasBiases, recurrent.convolution.bias], [false, undefined])
+      assert.deepEqual([mlp?.intermediateSize, mlp?.experts[0]?.down], [8192, 'model.layers.0.feed_forward.w2.weight'])
+      assert.deepEqual([attention?.headDim, attention?.kvHeads, attention?.rope?.theta], [64, 8, 1_000_000])
+      assert.equal(attention?.headNorms?.q, 'model.layers.2.self_attn.q_layernorm.weight')
+      assert.equal(attention?.names.norm, 'model.layers.2.operator_norm.weight')
+      assert.deepEqual([tensors.norm, tensors.head], ['model.embedding_norm.weight', 'model.embed_tokens.weight'])
+      assert.deepEqual([normEps, contextLength], [1e-5, 128_000])
+    })
+
+    it('reads newer configurations, with a list of the types of layers and the size of the feed-forwards', () => {
+      const types = Array.from({length: 16}, (_, i) => (lfm2.full_attn_idxs.includes(i) ? 'full_attention' : 'conv'))
+      const newer = {
+        ...{full_attn_idxs: undefined, layer_types: types, block_ff_dim: undefined, intermediate_size: 12_288},
+        ...{rope_theta: undefined, rope_parameters: {rope_theta: 1_000_000, rope_type: 'default'}, dtype: 'bfloat16'},
+      }
+      assert.deepEqual(readLfm2(newer), readLfm2({}))
+    })
+
+    it('reads sizes of the feed-forwards that are used as they are, or rounded up', () => {
+      const size = (changes: object) => readLfm2(changes).layers[0]?.mlp.intermediateSize
+      assert.equal(size({block_auto_adjust_ff_dim: false}), 12_288)
+      assert.equal(size({block_ff_dim: 6656}), 4608)
+      assert.equal(size({block_ff_dim: 10_000, block_ffn_dim_multiplier: 1.5, block_multiple_of: 100}), 10_000)
+    })
+
+    it('reads a head of its own, and biases', () => {
+      const {tensors, layers} = readLfm2({tie_embedding: false, conv_bias: true}, ['lm_head.weight'])
+      assert.equal(tensors.head, 'lm_head.weight')
+      const [{recurrent} = {}] = layers
+      assert.ok(recurrent?.kind === 'short-convolution' && recurrent.hasBiases)
+      assert.equal(recurrent.convolution.bias, 'model.layers.0.conv.conv.bias')
+    })
+
+    it('refuses layers of another type', () => {
+      assert.throws(() => readLfm2({layer_types: ['conv', 'sliding_attention']}), {message: /layer_types/})
+    })
+  })
+
   it('reads the experts of Qwen3-MoE', () => {
     const moe = {
       ...{model_type: 'qwen3_moe', num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 40},

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
 import {readDecoderSpec} from '../../src/llm/families/index.js'
-import {cacheBytes, cacheShapeOf, SequenceCache, usableLength} from '../../src/llm/sequence-cache.js'
+import {cacheBytes, cacheShapeOf, keptBytes, SequenceCache, usableLength} from '../../src/llm/sequence-cache.js'
 import {tinyConfig, tinyModel} from '../support/tiny-model.js'
 
 const specOf = (changes: Partial<typeof tinyModel>) =>
@@ -41,6 +41,8 @@ describe('the cache of a hybrid', () => {
     const states = 3 * 2 * tinyModel.hiddenSize * 4
     const perPosition = 2 * tinyModel.kvHeads * tinyModel.headDim * 4
     assert.equal(cacheBytes(shape, 8192), states + 8192 * perPosition)
+    assert.deepEqual([keptBytes(shape, 255), keptBytes(shape, 8192)], [0, 32 * states])
+    assert.equal(keptBytes(cacheShapeOf(specOf({layers: 4})), 8192), 0, 'without recurrent layers')
     assert.ok(cacheBytes(shape, 8192) < 0.3 * cacheBytes(cacheShapeOf(specOf({layers: 4})), 8192))
   })
 

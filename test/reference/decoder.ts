@@ -142,18 +142,25 @@ export class ReferenceDecoder {
     const {hiddenSize} = this.#model
     const kernel = this.#weight(`${prefix}.conv.conv.weight`)
     const width = kernel.length / hiddenSize
-    const projected = inputs.map((x) => this.#linear(`${prefix}.conv.in_proj.weight`, x, 3 * hiddenSize))
+    const biased = (name: string, y: Float32Array) => {
+      const bias = this.#weights.get(`${prefix}.conv.${name}.bias`)
+      return bias === undefined ? y : add(y, bias)
+    }
+    const projected = inputs.map((x) =>
+      biased('in_proj', this.#linear(`${prefix}.conv.in_proj.weight`, x, 3 * hiddenSize)),
+    )
     const gated = projected.map((each) =>
       each.slice(0, hiddenSize).map((b, i) => b * (each[2 * hiddenSize + i] as number)),
     )
     return projected.map((each, position) => {
-      const output = each.slice(hiddenSize, 2 * hiddenSize).map((c, channel) => {
+      const sums = Float32Array.from({length: hiddenSize}, (_, channel) => {
         let sum = 0
         for (let back = 0; back < width && back <= position; back++)
           sum += (kernel[(channel + 1) * width - 1 - back] as number) * (gated[position - back]?.[channel] as number)
-        return c * sum
+        return sum
       })
-      return this.#linear(`${prefix}.conv.out_proj.weight`, output, hiddenSize)
+      const output = biased('conv', sums).map((sum, channel) => sum * (each[hiddenSize + channel] as number))
+      return biased('out_proj', this.#linear(`${prefix}.conv.out_proj.weight`, output, hiddenSize))
     })
   }
 

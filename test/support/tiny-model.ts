@@ -334,12 +334,19 @@ function recurrentShapes(model: TinyModel, layer: number): Record<string, readon
   const {hiddenSize} = model
   const size = (key: string) => Number(tinyConfig(model)[key])
   switch (recurrentIn(model, layer)) {
-    case 'lfm2':
+    case 'lfm2': {
+      const biases = {
+        'conv.in_proj.bias': [3 * hiddenSize],
+        'conv.conv.bias': [hiddenSize],
+        'conv.out_proj.bias': [hiddenSize],
+      }
       return {
         'conv.in_proj.weight': [3 * hiddenSize, hiddenSize],
         'conv.conv.weight': [hiddenSize, 1, size('conv_L_cache')],
         'conv.out_proj.weight': [hiddenSize, hiddenSize],
+        ...(tinyConfig(model).conv_bias === true ? biases : {}),
       }
+    }
     case 'qwen3_5_text': {
       const [heads, headDim] = [size('linear_num_value_heads'), size('linear_value_head_dim')]
       const channels = 2 * size('linear_num_key_heads') * size('linear_key_head_dim') + heads * headDim

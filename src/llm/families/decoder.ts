@@ -1,5 +1,5 @@
 import type {FusedMatrix} from '../../weights/index.js'
-import type {RecurrentSpec} from '../recurrent/block.js'
+import type {RecurrentSpec} from '../recurrent/index.js'
 import {
   type Activation,
   type AttentionSpec,

@@ -1,8 +1,5 @@
 import type {GraphBuilder, Value} from '../../onnx/index.js'
-import type {NormNames} from '../spec.js'
-import type {DeltaNet} from './delta-net.js'
-import type {Mamba2} from './mamba2.js'
-import type {ShortConvolution} from './short-convolution.js'
+import type {NormNames} from '../norm-names.js'
 
 /**
  * A tensor of 32-bit floats that a recurrent layer keeps for each sequence instead of keys and values. Its size does not
@@ -30,9 +27,6 @@ export interface RecurrentLayer {
   states: readonly StateTensor[]
   projections: readonly Projection[]
 }
-
-/** A recurrent layer of any kind. */
-export type RecurrentSpec = ShortConvolution | DeltaNet | Mamba2
 
 /** What a block needs of the graph that it is a part of. */
 export interface BlockContext {

@@ -1,12 +1,12 @@
 import type {Value} from '../../onnx/index.js'
-import type {NormNames} from '../spec.js'
+import type {NormNames} from '../norm-names.js'
 import type {Block, BlockContext, Projection, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
 import {memoryState, rmsNorm, silu, split} from './parts.js'
 
 /**
- * A Gated DeltaNet. Each head of values has a memory S `[keyDim, valueDim]`, to which each position writes the part of its
- * value that its key does not yet read: S = exp(g) S; S += b k (v - S^T k)^T; y = S^T q / sqrt(keyDim), where queries
+ * A Gated DeltaNet. Each head of values has a memory S `[keyDim, valueDim]`. Each position writes the part of its value to
+ * it that its key does not yet read: S = exp(g) S; S += b k (v - S^T k)^T. Then it reads y = S^T q / sqrt(keyDim). Queries
  * and keys have the length 1. The output is the projection of norm(y) * silu(z). Source: Yang et al. 2025, "Gated Delta
  * Networks: Improving Mamba2 with Delta Rule".
  */

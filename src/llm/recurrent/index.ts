@@ -1,8 +1,11 @@
 import type {Value} from '../../onnx/index.js'
-import type {BlockContext, RecurrentSpec, StateValue} from './block.js'
-import {buildDeltaNet} from './delta-net.js'
-import {buildMamba2} from './mamba2.js'
-import {buildShortConvolution} from './short-convolution.js'
+import type {BlockContext, StateValue} from './block.js'
+import {buildDeltaNet, type DeltaNet} from './delta-net.js'
+import {buildMamba2, type Mamba2} from './mamba2.js'
+import {buildShortConvolution, type ShortConvolution} from './short-convolution.js'
+
+/** A recurrent layer of any kind. */
+export type RecurrentSpec = ShortConvolution | DeltaNet | Mamba2
 
 /** Adds a recurrent layer of any kind to a graph; see `Block`. */
 export function buildRecurrent(

@@ -1,5 +1,5 @@
 import type {Value} from '../../onnx/index.js'
-import type {NormNames} from '../spec.js'
+import type {NormNames} from '../norm-names.js'
 import type {Block, Projection, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
 import {memoryState, rmsNorm, silu, split} from './parts.js'

@@ -68,16 +68,18 @@ const impliedConfig: Partial<Record<TinyFamily, object>> = {
   qwen3_moe: {mlp_only_layers: []},
 }
 
-/** Features that the metadata does not have. */
+const hybrids = ['LFM2 with short convolutions', 'Qwen3.5 with Gated DeltaNet', 'Granite 4 with Mamba 2']
+
+/** Features that the metadata does not have, or that are not written yet. */
 const refused: Readonly<Record<string, RegExp>> = {
-  'LFM2 with short convolutions': /layers without attention/,
+  ...Object.fromEntries(hybrids.map((name) => [name, /layers without attention/])),
   'Gemma 2 with limits and a window of 30':
     /has layers\.0\.attention\.scale 0\.2041\d+, which GGUF files cannot express/,
   'Qwen3-MoE with a plain layer': /has layers\.1\.mlp\.\w+.*, which GGUF files cannot express/,
 }
 
 describe('a merge into a GGUF file', () => {
-  for (const [name, changes] of Object.entries(tinyFamilies))
+  for (const [name, changes] of Object.entries(tinyFamilies).filter(([each]) => !hybrids.includes(each)))
     it(`has the weights and the configuration of ${name}`, async (test) => {
       const folder = await temporaryFolder(test)
       const model = {...changes, config: {...changes.config, ...impliedConfig[changes.family ?? 'llama']}}
