@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {Application, checkProgram, ddl, formatSource, migrate} from '../../src/lang/index.js'
+import {Application, checkProgram, ddl, formatSource, migrate, schemaDigest} from '../../src/lang/index.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {database, decide, execute, migrated, program, query, refused, rows, values} from './databases.js'
 
@@ -534,5 +534,24 @@ type Phase = | Started was Begun | Ended
       program('@table type T { a: int was: int }\n').tables[0]?.columns.map(({name}) => name),
       ['a', 'was'],
     )
+  })
+})
+
+describe('the schema digest', () => {
+  it('has the conditions, references and times of columns', () => {
+    const {tables, indexes} = schemaDigest(
+      program(`@table type T { up: Option[Id[T]] on delete set_null, n: int check(n > 0), at: int @updated_at }
+@index T.few on (n) where (n < 9)\n`),
+    )
+    assert.deepEqual(
+      tables[0]?.fields.map(({on_delete: action, check, set_by_store: stamp}) => [action, check, stamp]),
+      [
+        ['set_null', undefined, undefined],
+        [undefined, 'n > 0', undefined],
+        [undefined, undefined, 'updated_at'],
+      ],
+    )
+    assert.equal(tables[0]?.example_insert, 'db.T.insert({ n: 0 })')
+    assert.equal(indexes[0]?.where, 'n < 9')
   })
 })

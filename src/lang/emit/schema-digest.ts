@@ -1,6 +1,7 @@
 import {counted} from '../../errors/index.js'
 import {
   type Column,
+  type DeleteAction,
   type FunctionType,
   kindOf,
   type Program,
@@ -16,7 +17,17 @@ import {
 export interface SchemaDigest {
   tables: {
     name: string
-    fields: {name: string; type_str: string; is_optional: boolean; references_table?: string}[]
+    fields: {
+      name: string
+      type_str: string
+      is_optional: boolean
+      references_table?: string
+      on_delete?: DeleteAction
+      /** The condition that each row meets. */
+      check?: string
+      /** The store sets it, so that an insert cannot. */
+      set_by_store?: 'created_at' | 'updated_at'
+    }[]
     example_insert: string
     example_query: string
   }[]
@@ -26,6 +37,8 @@ export interface SchemaDigest {
     index_name: string
     kind: string
     columns: string[]
+    /** The condition of the rows in the index. */
+    where?: string
     dimensions?: number
     filter_fields: string[]
   }[]
@@ -47,11 +60,12 @@ export function schemaDigest(program: Program): SchemaDigest {
   return {
     tables: program.tables.map(tableDigest),
     relationships: program.tables.flatMap(relationships),
-    indexes: program.indexes.map(({table, name, style, columns, dimensions}) => ({
+    indexes: program.indexes.map(({table, name, style, columns, where, dimensions}) => ({
       table_name: table.name,
       index_name: name,
       kind: style === 'btree' ? 'standard' : style,
       columns: columns.map((column) => column.name),
+      ...(where === undefined ? {} : {where: where.text}),
       ...(style === 'vector' ? {dimensions} : {}),
       filter_fields: [],
     })),
@@ -79,6 +93,9 @@ function tableDigest({name, columns}: Table): SchemaDigest['tables'][number] {
         type_str: show(column.type),
         is_optional: column.nullable,
         ...(target === undefined ? {} : {references_table: target.table.name}),
+        ...(column.onDelete === undefined ? {} : {on_delete: column.onDelete}),
+        ...(column.check === undefined ? {} : {check: column.check.text}),
+        ...(column.stamp === undefined ? {} : {set_by_store: column.stamp}),
       }
     }),
     example_insert: `db.${name}.insert({ ${required.map(example).join(', ')} })`,
