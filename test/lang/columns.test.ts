@@ -117,6 +117,23 @@ describe('a column with on delete', () => {
     ])
   })
 
+  it('is added together with Option', async (t) => {
+    const plain = '@table type User { name: str }\n@table type Post { author: Id[User] }\n'
+    const path = await database(
+      t,
+      plain,
+      `INSERT INTO user (name) VALUES ('Ann')`,
+      'INSERT INTO post (author) VALUES (1)',
+    )
+    const {steps} = await migrated(path, plain.replace('Id[User]', 'Option[Id[User]] on delete set_null'))
+    assert.deepEqual(
+      steps.map(({action, class: kind}) => [action, kind]),
+      [['rebuild_table', 'auto']],
+    )
+    execute(path, 'PRAGMA foreign_keys = ON; DELETE FROM user')
+    assert.deepEqual(rows(path, 'SELECT * FROM post'), [{_id: 1, author: null}])
+  })
+
   const faults = [
     ['n: int on delete cascade', /needs a column of type Id\[T\]/],
     ['u: Id[User] on delete drop', /restrict, cascade or set_null; found 'drop'/],

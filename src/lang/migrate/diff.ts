@@ -4,7 +4,7 @@ import {counted} from '../../errors/index.js'
 import {type Column, conversions, type Index, isEnum, isTime, type Program, show, type Table} from '../check/index.js'
 import {columnDefinition, createIndex, createTable, sqlType} from '../emit/index.js'
 import {indexedColumns, keyOf, quoted} from '../plan/index.js'
-import {constraintSteps} from './constraints.js'
+import {constraintSteps, isConstrainedOtherwise} from './constraints.js'
 import {isRecoded, misfitsOf, nameRows} from './convert.js'
 import {declaredOf, declaredType, holdsAll, showContents} from './declared.js'
 import {dropIndex} from './drop-index.js'
@@ -126,7 +126,10 @@ function changedColumns(table: Table, live: LiveTable, database: Database | unde
     if (!retyped && found.required === !column.nullable && isRestored(table, column, found, database))
       return [{action: 'rebuild_table', class: 'auto', blocking: false, table: table.sqlName, column: column.name}]
     const reread = retyped ? undefined : rereadColumn(table, column, found, database)
-    if (!retyped && reread === undefined && found.required === !column.nullable) return []
+    const isAsRequired = found.required === !column.nullable
+    // The rebuild for changed constraints also lets the column be empty.
+    const isWidened = column.nullable && isConstrainedOtherwise(table, column, found)
+    if (!retyped && reread === undefined && (isAsRequired || isWidened)) return []
     return [
       {
         action: 'change_column',
