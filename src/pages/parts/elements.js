@@ -29,6 +29,19 @@ export function fill(target, source, make) {
   target.replaceChildren(...make())
 }
 
+const labelOf = (control) => control.href ?? control.ariaLabel ?? control.textContent
+
+/** Replaces the content of an element. If the focus was in it, the same control of the new content gets it, or the title. */
+export function replaceContent(target, ...content) {
+  const {activeElement: focused} = document
+  const hadFocus = focused !== target && target.contains(focused)
+  target.replaceChildren(...content)
+  if (!hadFocus) return
+  const same = [...target.querySelectorAll(focused.tagName)].find((each) => labelOf(each) === labelOf(focused))
+  const next = same ?? document.querySelector('main [tabindex="-1"]')
+  next?.focus({preventScroll: true})
+}
+
 /** Announces a text to screen readers. */
 export const announce = (text) => setText(byId('announcement'), text)
 

@@ -1,5 +1,5 @@
 /** A view of one task, run or plan. */
-import {element} from '../../../pages/parts/elements.js'
+import {element, replaceContent} from '../../../pages/parts/elements.js'
 import {createReader} from '../../../pages/parts/reader.js'
 
 /**
@@ -21,8 +21,8 @@ export function objectView({title, read, render, concerns, showFault}) {
       if (key === shown) return
       shown = key
       const {elements, actions = []} = render(value)
-      content.replaceChildren(...elements.filter((each) => each !== undefined))
-      buttons.replaceChildren(...actions)
+      replaceContent(content, ...elements.filter((each) => each !== undefined))
+      replaceContent(buttons, ...actions)
     },
     {
       onFault(error) {

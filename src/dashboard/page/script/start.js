@@ -1,5 +1,5 @@
 /** The dashboard of a workspace: its views, and the stream of changes that keeps them up to date. */
-import {byId, element, setHidden, setText} from '../../../pages/parts/elements.js'
+import {byId, element, replaceContent, setHidden, setText} from '../../../pages/parts/elements.js'
 import {currentKey} from '../../../pages/parts/key.js'
 import {setLink} from '../../../pages/parts/link.js'
 import {LiveStream} from '../../../pages/parts/live.js'
@@ -59,7 +59,8 @@ function showView(route) {
   view = open({...route, segments: rest}, {showFault})
   if (view.pollMs !== undefined) polling = setInterval(() => isOpen && !document.hidden && view.reload(), view.pollMs)
   const title = element('h2', {tabIndex: -1}, view.title)
-  byId('view').replaceChildren(
+  replaceContent(
+    byId('view'),
     element('div', {className: 'head'}, title, element('div', {className: 'actions'}, ...(view.actions ?? []))),
     ...view.elements,
   )

@@ -1,7 +1,7 @@
 /** The database of a program that `svc db serve` serves: its endpoints, its schema, and the rows that queries return. */
 import {button, facts, plainTable, section} from '../../../pages/parts/blocks.js'
 import {ask} from '../../../pages/parts/dialog.js'
-import {element, setHidden, setText} from '../../../pages/parts/elements.js'
+import {element, replaceContent, setHidden, setText} from '../../../pages/parts/elements.js'
 import {parametersOf, resultBlock, schemaOf} from '../../../pages/parts/endpoints.js'
 import {createFields, labelOf} from '../../../pages/parts/form.js'
 import {LiveStream} from '../../../pages/parts/live.js'
@@ -194,7 +194,8 @@ export function queryView({segments: [id]}, {showFault}) {
       const ofRow = changes.filter(takesRow)
       const hasIds = Array.isArray(rows) && rows.every((row) => Number.isInteger(row?._id))
       const actsOf = hasIds && ofRow.length > 0 ? (row) => ofRow.map((each) => changeButton(each, row)) : undefined
-      return result.replaceChildren(
+      return replaceContent(
+        result,
         Array.isArray(rows) && rows.length === 0
           ? element('div', {className: 'panel empty'}, element('p', {}, 'No rows.'))
           : resultBlock(rows, actsOf),
