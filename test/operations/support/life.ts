@@ -51,6 +51,7 @@ export const life: readonly (readonly [operation: string, input: Readonly<Record
     },
   ],
   ['get_task', {task_id: 1}],
+  ['related_tasks', {task_id: 2}],
   ['verify_task', {task_id: 1}],
   ['attention_summary', {hours: 1}],
   ['attention_history', {}],
