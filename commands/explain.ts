@@ -7,7 +7,8 @@ export default class Explain extends SvcCommand<typeof Explain> {
   static override summary = 'Explain an error or diagnostic code.'
   static override description =
     `Prints the cause and the fix. For a diagnostic of the data language, also prints an example program. For a group,
-lists its codes; without an argument, lists the groups. With --json, the output is always a list of codes.`
+lists its codes; without an argument, lists the groups. With --json, the output is always a list of codes.
+For other questions, use svc ask.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> typecheck.null',
     '<%= config.bin %> <%= command.id %> port_in_use',

@@ -54,6 +54,7 @@ const firstCommands = [
   ['serve', 'Serve a model over HTTP.'],
   ['db serve FILE.svc', 'Serve a data language program over HTTP.'],
   ['orch submit DESCRIPTION', 'Submit a task to the queue of this workspace.'],
+  ['ask QUESTION', 'Answer a question about svc from its documentation.'],
   ['--help', 'List all commands.'],
 ] as const
 

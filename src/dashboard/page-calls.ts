@@ -39,6 +39,7 @@ const names = [
   'describe_database',
   'query_database',
   'change_database',
+  'ask_help',
 ] as const
 
 /** An operation as the page knows it. */

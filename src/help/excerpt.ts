@@ -4,8 +4,8 @@ import {termsOf} from './terms.js'
 const longTable = 8
 
 /**
- * The part of a text that answers a question: whole blocks (paragraphs, short tables, rows of long ones, code, items of a list),
- * those with most of its words, in their order. A short text is the answer as a whole. Code follows the paragraph before it.
+ * The part of a text that answers a question: the whole blocks with most of its words, in their order. Blocks are paragraphs,
+ * short tables, rows of long ones, code, and items of a list. A short text is the answer as a whole. Code follows the paragraph before it.
  * @param values What each term of the question, or another word for it, says about a text.
  * @param enough Maximum lines, without those of the last block.
  */

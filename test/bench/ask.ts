@@ -7,8 +7,8 @@ import {heldOut, type Judged, judge, type Question, questions, share} from '../h
 const rounds = 11
 
 /**
- * Answers of `svc ask` without a model: shares of the questions about svc, and of those about something else that are refused, for
- * the questions that the search is tuned with, and for those that it is not. Also the time of the command, divided by that of
+ * Answers of `svc ask` without a model: shares of the questions about svc, and of those about something else that are refused.
+ * The questions that the search is tuned with and those that were held out are counted apart. Also the time of the command, divided by that of
  * `node -e 0`.
  */
 export async function ask() {

@@ -86,6 +86,7 @@ async function fillWorkspace({base, other, tasks}: OpenDashboard): Promise<strin
     '#/models',
     '#/tables',
     '#/tables/list',
+    '#/help?question=delete+a+model',
   ]
 }
 
@@ -290,9 +291,27 @@ describe('svc dashboard in a browser', {skip: skipWithoutChromium}, () => {
     const {page} = await show(t, opened)
     for (const view of views) {
       await go(page, view)
-      const others = view === '#/tables/list' ? ['Filter'] : []
+      const others = view === '#/tables/list' ? ['Filter'] : view.startsWith('#/help') ? ['Search'] : []
       assert.deepEqual(await page.getByRole('button').allTextContents(), others, view)
     }
+  })
+
+  it('answers a question about svc, or says that it does not know', async (t) => {
+    const {page, faults} = await show(t, await openDashboard(t))
+    await go(page, '#/help')
+    const field = page.getByLabel('Question about svc')
+    await field.fill('how do I delete a model')
+    await field.press('Enter')
+    await shows(page, '#view h3', 'Models › Delete a model')
+    await shows(page, '#view pre', 'svc rm Qwen/Qwen2.5-0.5B-Instruct')
+    await shows(page, '#view p', 'docs/models.md')
+    await page.getByLabel('Question about svc').fill('how do I bake bread')
+    await page.getByRole('button', {name: 'Search'}).click()
+    await shows(page, '#view p', 'I do not know')
+    assert.deepEqual(
+      faults.filter((fault) => !fault.includes('404')),
+      [],
+    )
   })
 
   it('says that the server is not reachable, and continues when it runs again', async (t) => {

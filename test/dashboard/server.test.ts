@@ -59,6 +59,13 @@ describe('the server of the dashboard', () => {
       assert.equal((await call(method)).status, 404, method)
   })
 
+  it('answers questions about svc from its documentation, with --read-only, too', async (t) => {
+    const {call} = asPage(await openDashboard(t, {isReadOnly: true}))
+    const {body} = await call('svc.ask', {question: 'what does port_in_use mean'})
+    assert.equal((body.passages as {page: string}[])[0]?.page, 'svc explain port_in_use')
+    assert.equal((await call('svc.ask', {question: 'how do I bake bread'})).body.code, 'question_unknown')
+  })
+
   it('changes nothing with --read-only', async (t) => {
     const opened = await openDashboard(t, {isReadOnly: true})
     const {task_id} = opened.tasks.submitTask(opened.other, {description: 'Deploy', processor: 'external'})

@@ -7,6 +7,7 @@ import {createReader} from '../../../pages/parts/reader.js'
 import {Unreachable} from '../../../pages/parts/request.js'
 import {addressOf, onRoute} from '../../../pages/parts/router.js'
 import {agentsView} from './agents.js'
+import {helpView} from './help.js'
 import {meshView} from './mesh.js'
 import {modelsView} from './models.js'
 import {call, loadMethods, onChange} from './operations.js'
@@ -27,6 +28,7 @@ const views = [
   {name: 'mesh', words: 'Mesh', open: meshView},
   {name: 'models', words: 'Models', open: modelsView},
   {name: 'tables', words: 'Tables', open: tablesView, openOne: queryView},
+  {name: 'help', words: 'Help', open: helpView},
 ]
 
 const lostText = 'The connection to svc dashboard is lost. The page continues when it runs again.'
