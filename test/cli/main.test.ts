@@ -89,9 +89,9 @@ describe('the svc command line', () => {
 
   it('prints first commands without arguments', async () => {
     const {stdout, stderr, exitCode} = await svcInTurn([])
-    for (const words of ['transcribe FILE', 'serve ', 'db serve FILE.svc', 'orch submit ', '--help'])
+    for (const words of ['transcribe FILE', 'serve ', 'db serve FILE.svc', 'orch submit ', 'ask QUESTION', '--help'])
       assert.ok(stdout.includes(`svc ${words}`), words)
-    assert.deepEqual([stdout.trimEnd().split('\n').length, stderr, exitCode], [5, '', 0])
+    assert.deepEqual([stdout.trimEnd().split('\n').length, stderr, exitCode], [6, '', 0])
   })
 
   it('prints no warning if the home folder is unreadable', async (test) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {readdirSync} from 'node:fs'
-import {readFile} from 'node:fs/promises'
+import {readFile, stat} from 'node:fs/promises'
 import {describe, it} from 'node:test'
 import {argumentFault, argumentsOf, wordsOf} from '../../src/help/command-line.js'
 import {commandsIn, withoutUnknownCommands} from '../../src/help/commands-in.js'
@@ -115,6 +115,10 @@ describe('the index of the help', () => {
     for (const name of readdirSync(projectFile('docs')))
       if (name.endsWith('.md')) assert.equal(pages.has(`docs/${name}`), !left.has(name), name)
   })
+})
+
+describe('the size of the index', () => {
+  it('is at most 1 MB', async () => assert.ok((await stat(projectFile('dist/bundle/help.json'))).size <= 1_000_000))
 })
 
 describe('the other words for passages', () => {
