@@ -10,7 +10,6 @@ import {
   readTextInput,
   readTools,
   replyFlags,
-  replyStats,
   settingFlags,
   ThinkingText,
   toolFlags,
@@ -43,7 +42,7 @@ are valid for the schema of the tool.
 
 On a terminal, what the model thinks is shown dim before the text. Elsewhere, --show-thinking prints it to standard error.
 
---stats prints speed, memory and precision to standard error after the text. With --json, they are in the result.`
+--stats prints speed, memory, precision and types of weights to standard error after the text. With --json, they are in the result.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> "How do I transcribe a recording?"',
     '<%= config.bin %> <%= command.id %> --model ./my-model "Once upon a time"',
@@ -132,7 +131,7 @@ On a terminal, what the model thinks is shown dim before the text. Elsewhere, --
         ...(thoughts === '' ? {} : {thinking: thoughts}),
         ...(calls.length === 0 ? {} : {tool_calls: calls}),
         seed: request.sampling.seed,
-        ...replyStats(engine, summary, firstTokenMs),
+        ...(await this.replyStats(model, engine, summary, firstTokenMs)),
       }
       await this.output.result(result, () => {
         const lines = calls.map((call) => `${JSON.stringify(call)}\n`).join('')

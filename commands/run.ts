@@ -16,7 +16,6 @@ import {
   megabytes,
   readTextInput,
   replyFlags,
-  replyStats,
   settingFlags,
   ThinkingText,
 } from '../src/cli/index.js'
@@ -84,7 +83,7 @@ With --server, a server that is running generates the replies, and flags of the 
     }),
   }
 
-  #engine: Engine | undefined
+  #loaded: {name: string; engine: Engine} | undefined
 
   protected override get whenUnread() {
     return 'fails' as const
@@ -158,7 +157,7 @@ With --server, a server that is running generates the replies, and flags of the 
     const name = await this.#findModel()
     const {prefixCache} = this.settings(serveSettings)
     const engine = await this.loadModel(name, {prefixBytes: prefixCache * 1_000_000})
-    this.#engine = engine
+    this.#loaded = {name, engine}
     const {description} = engine
     if (description.template === undefined && description.templateError === undefined)
       this.output.notice(
@@ -258,8 +257,10 @@ With --server, a server that is running generates the replies, and flags of the 
     } satisfies RunV1)
     if (end?.finishReason === 'length')
       this.output.notice(`notice: The reply is truncated after ${counted(end.completionTokens, 'token')}.`)
-    if (this.flags.stats && !json && this.#engine !== undefined && end?.summary !== undefined)
-      this.output.notice(formatStats(replyStats(this.#engine, end.summary, firstTokenMs ?? 0)))
+    if (this.flags.stats && !json && this.#loaded !== undefined && end?.summary !== undefined) {
+      const {name, engine} = this.#loaded
+      this.output.notice(formatStats(await this.replyStats(name, engine, end.summary, firstTokenMs ?? 0)))
+    }
     return thinking === '' ? {content} : {content, thinking}
   }
 }

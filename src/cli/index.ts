@@ -117,7 +117,7 @@ export {byteProgress, megabytes, showQuantising, withProgress} from './progress.
 export {formatQuestions} from './question-text.js'
 export {rawAudioFlags, rawAudioOf} from './raw-audio-flags.js'
 export {formatFlags, readReplyFormat} from './reply-format-flags.js'
-export {formatStats, type ReplyStats, replyStats} from './reply-stats.js'
+export {formatStats, type ReplyStats} from './reply-stats.js'
 export {runQuery} from './run-query.js'
 export {readSecret} from './secret-input.js'
 export {liveLimitFlags, recordingLimitFlags, sessionLimitsOf} from './session-flags.js'

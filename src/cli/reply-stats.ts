@@ -1,12 +1,20 @@
 import type {GenerateV1} from '../contracts/index.js'
 import {counted} from '../errors/index.js'
 import type {Engine, GenerateSummary} from '../llm/index.js'
+import {megabytes} from './progress.js'
 import {formatTable} from './table.js'
 
 /** Figures of a reply. */
 export type ReplyStats = Pick<
   GenerateV1,
-  'precision' | 'finish_reason' | 'prompt_tokens' | 'cached_tokens' | 'completion_tokens' | 'memory_bytes' | 'timings'
+  | 'precision'
+  | 'finish_reason'
+  | 'prompt_tokens'
+  | 'cached_tokens'
+  | 'completion_tokens'
+  | 'memory_bytes'
+  | 'timings'
+  | 'weights'
 >
 
 const tenths = (value: number) => Math.round(value * 10) / 10
@@ -50,6 +58,10 @@ export function formatStats(stats: ReplyStats): string {
       ['prompt', `${counted(prompt, 'token')} (${cached} cached), ${timings.prefill_tokens_per_second} tokens/s`],
       ['reply', `${counted(reply, 'token')}${speed === null ? '' : `, ${speed} tokens/s`}`],
       ['memory', `${Math.round(stats.memory_bytes / 1e6)} MB`],
+      ...(stats.weights ?? []).map(({type, bytes, error}) => [
+        `weights ${type}`,
+        `${megabytes(bytes)} MB${error === null ? '' : error === 0 ? ', exact' : `, error ${(100 * error).toFixed(2)} %`}`,
+      ]),
     ],
   ).trimEnd()
 }

@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {isErrorOf, SvcError} from '../errors/index.js'
-import {largestWeight, obtainableMemory} from '../onnx/index.js'
+import {obtainableMemory} from '../onnx/index.js'
 import {
   elements,
   isBlockEntry,
@@ -9,7 +9,6 @@ import {
   openRunDirectory,
   type RunDirectory,
   type RunLookup,
-  roundingError,
   type TensorMap,
 } from '../weights/index.js'
 import {abilitiesOf, capabilitiesOf} from './abilities.js'
@@ -20,6 +19,7 @@ import {describeModel} from './model-description.js'
 import {readModelText} from './model-text.js'
 import {choosePrecision, memoryOf, type Precision, precisions} from './precision.js'
 import type {DecoderSpec} from './spec.js'
+import {type WeightType, weightTypes} from './weight-types.js'
 
 /** What is known of a model before it is loaded. */
 export interface Inspection {
@@ -46,15 +46,6 @@ export interface Inspection {
   license: string | undefined
   /** What prevents that it is loaded. */
   problems: SvcError[]
-}
-
-/** The weights of a type in a GGUF file. */
-export interface WeightType {
-  type: string
-  weights: number
-  bytes: number
-  /** Relative error of rounding them to 8 bits, from a sample; undefined for types without matrices of layers. */
-  roundingError: number | undefined
 }
 
 /** Positions in the rotary tables of the graph that is only built. */
@@ -146,22 +137,9 @@ const unknown: Omit<Inspection, 'problems'> = {
   license: undefined,
 }
 
-/** The types of weights in a GGUF file, those with the most bytes first; empty for other models. */
-async function typesOf(tensors: TensorMap): Promise<WeightType[]> {
-  const entries = [...tensors.values()]
-  if (!entries.some(isBlockEntry)) return []
-  const types = [...new Set(entries.map(({dtype}) => dtype))].map(async (type): Promise<WeightType> => {
-    const own = entries.filter(({dtype}) => dtype === type)
-    const sample = own.find(({name, shape}) => shape.length === 2 && name.includes('.layers.'))
-    return {
-      type,
-      weights: own.reduce((sum, {shape}) => sum + elements(shape), 0),
-      bytes: own.reduce((sum, {length}) => sum + length, 0),
-      roundingError: sample && (await roundingError(sample, largestWeight())),
-    }
-  })
-  return (await Promise.all(types)).sort((a, b) => b.bytes - a.bytes)
-}
+/** The types of weights in a GGUF file; none for other models. */
+const typesOf = async (tensors: TensorMap): Promise<WeightType[]> =>
+  [...tensors.values()].some(isBlockEntry) ? weightTypes(tensors, 'w8') : []
 
 /** The architecture; undefined if it cannot be read. All unknown keys are collected, not only the first one. */
 function readSpec(

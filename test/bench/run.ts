@@ -37,6 +37,7 @@ import {serveNeighboursKeys} from './serve-neighbours-keys.js'
 import {speechControl} from './speech-control.js'
 import {speechStream} from './speech-stream.js'
 import {structured} from './structured.js'
+import {w4} from './w4.js'
 import {whisper} from './whisper.js'
 import {workflows} from './workflow.js'
 
@@ -54,6 +55,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   'llm-peers': llmPeers,
   gguf: ggufSpeed,
   hybrids,
+  w4,
   whisper,
   'long-recording': longRecording,
   'speech-stream': speechStream,

@@ -98,14 +98,18 @@ describe('a published model', {skip: skipWithout('stories260K')}, () => {
       .map((line) => line.split(/ {2,}/))
     assert.deepEqual(
       figures.map(([name]) => name),
-      ['FIGURE', 'precision', 'load time', 'time to first token', 'prompt', 'reply', 'memory'],
+      ['FIGURE', 'precision', 'load time', 'time to first token', 'prompt', 'reply', 'memory', 'weights F32'],
     )
     const values = Object.fromEntries(figures)
     assert.equal(values.precision, 'w8')
     assert.match(values.prompt, /^\d+ tokens \(0 cached\), [\d.]+ tokens\/s$/)
     assert.match(values.reply, /^5 tokens, [\d.]+ tokens\/s$/)
     assert.match(values.memory, /^\d+ MB$/)
-    assert.equal((await generate([...args, '--json'])).stderr, '')
+    assert.match(values['weights F32'], /^\d\.\d MB, error 0\.\d\d %$/)
+    const {stdout: json, stderr: silent} = await generate([...args, '--json'])
+    assert.equal(silent, '')
+    const [{type, bytes, error}] = JSON.parse(json).weights
+    assert.deepEqual([type, bytes > 100_000, error > 0 && error < 0.01], ['F32', true, true])
   })
 
   it('stops before a stop sequence or at the context length, and reports the reason', async () => {
