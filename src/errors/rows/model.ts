@@ -239,7 +239,10 @@ export const modelErrors = rows(() => ({
   }),
   gguf_unsupported: failed({
     message: (p: {file: string; feature: string}) => `${p.file} uses ${p.feature}, which is not supported.`,
-    hint: 'Use a file of the model in another type, such as Q8_0 or Q4_K_M, or its safetensors files.',
+    hint: ({feature}: {feature: string}) =>
+      feature.includes('byte order')
+        ? 'Convert the file with the program gguf-convert-endian of the Python package gguf, or use a little-endian file.'
+        : 'Use a file of the model in another type, such as Q8_0 or Q4_K_M, or its safetensors files.',
   }),
   gguf_inexpressible: failed({
     message: (p: {file: string; feature: string}) => `${p.file} has ${p.feature}, which GGUF files cannot express.`,
