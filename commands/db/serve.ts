@@ -104,19 +104,19 @@ otherwise it answers with status 503 and exits with status 5.`
     const {startAppServer} = await import('../../src/app-server/index.js')
     const {host} = this.settings(appSettings)
     const title = source.path.replace(/^.*\//, '')
-    let onSchemaChanged: (error: SvcError) => void = () => undefined
+    let onUnusable: (error: SvcError) => void = () => undefined
     const outdated = new Promise<SvcError>((resolve) => {
-      onSchemaChanged = resolve
+      onUnusable = resolve
     })
     const address = {host, port}
-    const server = await startAppServer(program, {address, path, ports: this.ports(), token, title, onSchemaChanged})
+    const server = await startAppServer(program, {address, path, ports: this.ports(), token, title, onUnusable})
     return {server, outdated}
   }
 
   /**
    * Waits for the next version of the program; undefined if the server should stop. Prints the errors of a version that
    * cannot be served, and continues with the current one.
-   * @throws schema_changed
+   * @throws schema_changed, store_moved
    */
   async #next(served: Version, outdated: Promise<SvcError>, {stopped, edited}: Waiting): Promise<Version | undefined> {
     for (;;) {

@@ -38,8 +38,8 @@ export interface AppServerOptions {
   token?: string | undefined
   /** Title of the OpenAPI document and the explorer. */
   title: string
-  /** Called at each request that finds the database useless for the program, after a migration by another process. */
-  onSchemaChanged?: (error: SvcError) => void
+  /** Called at each request that finds the database migrated for another program, moved or removed. */
+  onUnusable?: (error: SvcError) => void
 }
 
 export interface AppServer extends Listening {
@@ -61,7 +61,7 @@ export async function startAppServer(program: Program, options: AppServerOptions
   const feed = application.topics.size === 0 ? undefined : await LiveFeed.start(application)
   const threads = new ReadThreads({source: program.source, path}, ports.log ?? (() => undefined))
   const onError = (error: unknown) => {
-    if (isErrorOf(error, 'schema_changed')) options.onSchemaChanged?.(error)
+    if (isErrorOf(error, 'schema_changed') || isErrorOf(error, 'store_moved')) options.onUnusable?.(error)
   }
   const log = logger('db')
   const routes = servedRoutes(program.routes)

@@ -1397,6 +1397,10 @@ export const errorExplanations: {readonly [C in ErrorCode]: ErrorExplanation<C>}
     {path: '.svc/store.db', reason: 'file is not a database'},
   ],
   store_busy: ['Another process holds the lock of the database.', {path: '.svc/store.db'}],
+  store_moved: [
+    'The directory of the database was renamed or deleted, or another program replaced the file. Later changes would be lost, so they are refused.',
+    {path: '.svc/store.db'},
+  ],
   database_in_use: [
     'The command replaces or rewrites a database file that another process has open, such as a server.',
     {path: '.svc/app.db', user: 'process 4711 (svc db serve)'},

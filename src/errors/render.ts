@@ -126,6 +126,7 @@ function audioFields(error: SvcError): object {
 /** By the error, or else by its status. */
 const databaseCodes: Partial<Record<ErrorCode | number, string>> = {
   schema_changed: 'SCHEMA_CHANGED',
+  store_moved: 'DB_MOVED',
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
   403: 'FORBIDDEN',

@@ -28,6 +28,7 @@ export {
   openAlone,
   openDatabase,
   openStore,
+  placeCheck,
   type Store,
   type StoreOptions,
   storeError,

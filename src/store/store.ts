@@ -29,11 +29,12 @@ export interface Store {
   get<Row>(sql: string, params?: SqlParams): Row | undefined
   /** Iterates over rows, for results that are too large for memory. */
   iterate<Row>(sql: string, params?: SqlParams): IterableIterator<Row>
-  /** Runs a statement that returns no rows. */
+  /** Runs a statement that returns no rows. @throws store_moved */
   run(sql: string, params?: SqlParams): {changes: number; lastInsertRowid: number | bigint}
   /**
    * Runs work in a transaction that acquires the write lock immediately. An exception rolls it back. Nested
    * transactions are savepoints.
+   * @throws store_moved
    */
   transaction<T>(work: () => T): T
   close(): void
@@ -97,6 +98,18 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     } catch (error) {
       throw storeError(error, path, true)
     }
+}
+
+/**
+ * Returns a check that the path of an open database still leads to the same file. What is written to a file that was
+ * removed, or that another one has replaced, would be lost.
+ * @returns throws store_moved
+ */
+export function placeCheck(path: string): () => void {
+  const opened = path === '' || path === ':memory:' ? undefined : inodeOf(path)
+  return () => {
+    if (opened !== undefined && inodeOf(path) !== opened) throw new SvcError('store_moved', {path})
+  }
 }
 
 const inodeOf = (path: string): bigint | undefined => statSync(path, {bigint: true, throwIfNoEntry: false})?.ino
@@ -208,6 +221,7 @@ const maxStatements = 512
 
 function asStore(database: Database, path: string): Store {
   const statements = new Map<string, Statement<unknown[], unknown>>()
+  const requirePlace = placeCheck(path)
   const prepare = (sql: string) => {
     let statement = statements.get(sql)
     if (statement === undefined) {
@@ -239,8 +253,12 @@ function asStore(database: Database, path: string): Store {
         throw storeError(error, path)
       }
     },
-    run: (sql, params = []) => guarded(() => prepare(sql).run(params)),
+    run(sql, params = []) {
+      if (!database.inTransaction) requirePlace()
+      return guarded(() => prepare(sql).run(params))
+    },
     transaction(work) {
+      if (!database.inTransaction) requirePlace()
       const result = guarded(() => inTransaction.immediate(work)) as ReturnType<typeof work>
       if (!database.inTransaction) emitCommit(path, store)
       return result

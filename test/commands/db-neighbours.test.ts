@@ -1,7 +1,7 @@
 /** Commands that replace or rewrite the database of a program while a server uses it. Real processes on each side. */
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
-import {readdir, rename, writeFile} from 'node:fs/promises'
+import {readdir, rename, rm, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
@@ -176,6 +176,18 @@ describe('a database that is served', {concurrency: 2}, () => {
     assert.match(`${stdout}${stderr}`, /was migrated, and no longer matches the program/)
     assert.match(String(stderr), /^warning: src\/main\.svc:2: @cors has no effect\.$/m)
     assert.deepEqual(rows('SELECT name FROM task'), ['milk'])
+  })
+
+  it('is no longer served after it was removed, and confirms no row that would be lost', async (t) => {
+    const {database, serve} = await workspace(t)
+    const server = await serve()
+    assert.equal((await server.list()).status, 200)
+    await rm(database)
+    const {status, json} = await server.add('tea')
+    assert.deepEqual([status, json.code], [503, 'DB_MOVED'])
+    const {exitCode, stderr, stdout} = await server.running
+    assert.equal(exitCode, 5)
+    assert.match(`${stdout}${stderr}`, /app\.db was moved, removed or replaced/)
   })
 
   it('is served with the new program by --watch', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {spawn} from 'node:child_process'
+import {rename, rm} from 'node:fs/promises'
 import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
 import {reportStatus, setPaused, spawnAgent} from '../../src/orchestrator/index.js'
@@ -43,6 +44,23 @@ describe('a daemon that runs no tasks', () => {
     takeClaim(client, {owner: 'ada', ttlMs: 1})
     await until(() => statusOf(client, external) === 'Queued', 'the claim is over')
     assert.deepEqual([statusOf(client, id), processor.started], ['Queued', []])
+  })
+})
+
+describe('a daemon whose workspace is renamed', () => {
+  it('ends, and the next one there runs the tasks', async (t) => {
+    const {orchestrator, daemon} = await running(t, (_, __, signal) => untilAborted(signal))
+    const id = submit(orchestrator)
+    await until(() => statusOf(orchestrator, id) === 'InProgress', 'the task runs')
+    const root = `${orchestrator.root}-renamed`
+    t.after(() => rm(root, {recursive: true, force: true}))
+    await rename(orchestrator.root, root)
+    await assert.rejects(daemon.ended, (error) => isErrorOf(error, 'store_moved'))
+    const there = await openTestOrchestrator(t, {root, clock: 'real'})
+    // Otherwise the lease ends with the process, which is this one.
+    there.store.run('UPDATE orch_leases SET pid = 0, expires_at_ms = 0')
+    await startDaemon(t, there, new ScriptedProcessor())
+    await until(() => statusOf(there, id) === 'Completed', 'the task is completed')
   })
 })
 

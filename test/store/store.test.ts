@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {on} from 'node:events'
-import {copyFile, mkdir, readFile, stat, symlink, truncate, writeFile} from 'node:fs/promises'
+import {copyFile, mkdir, readFile, rename, stat, symlink, truncate, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
@@ -425,6 +425,22 @@ describe('database with another writer', () => {
       openStore(writer.path, [fragment('more', 'CREATE TABLE more (a TEXT) STRICT')], {busyTimeoutMs: 0}),
       failure('store_busy', Exit.unavailable, /locked by another process/),
     )
+  })
+})
+
+describe('database whose file was moved', () => {
+  it('refuses writes, also after another file took its place, until it is back', async (t) => {
+    const store = await open(t)
+    insert(store, 'a')
+    await rename(store.path, `${store.path}.away`)
+    const isRefused = failure('store_moved', Exit.unavailable, /was moved, removed or replaced/)
+    assert.throws(() => insert(store, 'b'), isRefused)
+    assert.throws(() => store.transaction(() => insert(store, 'b')), isRefused)
+    await copyFile(`${store.path}.away`, store.path)
+    assert.throws(() => insert(store, 'b'), isRefused)
+    await rename(`${store.path}.away`, store.path)
+    insert(store, 'c')
+    assert.deepEqual(texts(store), ['a', 'c'])
   })
 })
 

@@ -46,6 +46,10 @@ export const storeErrors = rows(() => ({
     message: (p: {path: string}) => `The database ${p.path} is locked by another process.`,
     hint: 'Wait for the other process, or stop it, then run the command again.',
   }),
+  store_moved: unavailable({
+    message: (p: {path: string}) => `The database ${p.path} was moved, removed or replaced while this process used it.`,
+    hint: 'Put the file back or restore a backup, then start the process again, in the directory that has the file.',
+  }),
   database_in_use: conflict({
     message: (p: {path: string; user: string}) => `The database ${p.path} is in use by ${p.user}.`,
     hint: 'Stop the other process, or pass --wait to wait for its end; nothing was changed.',

@@ -1,7 +1,7 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../errors/index.js'
-import {openDatabase} from '../../store/index.js'
+import {openDatabase, placeCheck} from '../../store/index.js'
 import {type FunctionType, kindOf, type Program, reachable, type Type, waits} from '../check/index.js'
 import {ddl} from '../emit/index.js'
 import {changeLogTable, topicsOf} from './change-log.js'
@@ -372,7 +372,7 @@ export async function connect(program: Program, path: string, readonly = false):
   try {
     if (needsVectors(program)) await loadVectors(database)
     defineFunctions(database)
-    return new Connection(database)
+    return new Connection(database, placeCheck(path))
   } catch (error) {
     database.close()
     throw error

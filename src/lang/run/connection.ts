@@ -11,9 +11,12 @@ export class Connection {
   readonly database: Database
   readonly #statements = new Map<string, Statement<unknown[], Rows>>()
   #schemaVersion: Statement<[], number> | undefined
+  readonly #requirePlace: () => void
 
-  constructor(database: Database) {
+  /** @param requirePlace throws if the file of the database has been moved */
+  constructor(database: Database, requirePlace: () => void = () => undefined) {
     this.database = database
+    this.#requirePlace = requirePlace
   }
 
   statement(sql: string): Statement<unknown[], Rows> {
@@ -50,7 +53,9 @@ export class Connection {
     }
   }
 
+  /** @throws store_moved */
   begin(how: 'deferred' | 'immediate'): void {
+    this.#requirePlace()
     this.#run(how === 'deferred' ? 'BEGIN' : 'BEGIN IMMEDIATE')
   }
 

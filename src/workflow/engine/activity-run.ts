@@ -255,6 +255,7 @@ const controlCodes: ReadonlySet<string> = new Set([
   'store_busy',
   'store_unwritable',
   'store_damaged',
+  'store_moved',
 ])
 
 /** Runs work with a time limit. @throws workflow_activity_timeout */

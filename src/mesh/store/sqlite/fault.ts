@@ -1,4 +1,4 @@
-import {SvcError} from '../../../errors/index.js'
+import {isErrorOf, SvcError} from '../../../errors/index.js'
 
 const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
   [/^SQLITE_FULL/, 'the disk is full'],
@@ -13,8 +13,10 @@ const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? 
 /** True if another process holds the required lock. */
 export const isLocked = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
 
-/** Converts driver errors to `store_unavailable`; returns catalogue errors unchanged. */
+/** Converts errors of the driver and the file to `store_unavailable`; returns other catalogue errors unchanged. */
 export function unavailable(error: unknown): SvcError {
+  if (isErrorOf(error, 'store_moved'))
+    return new SvcError('store_unavailable', {reason: 'its file was moved, removed or replaced'}, {cause: error})
   if (error instanceof SvcError) return error
   const [, known] = reasons.find(([code]) => code.test(codeOf(error))) ?? []
   const reason = known ?? (error instanceof Error ? error.message.replace(/\.$/, '') : String(error))

@@ -25,6 +25,8 @@ export interface GroupCommitOptions {
   monotonic: () => number
   /** Timeout of the wait for the lock of another process, ms. */
   lockTimeoutMs: number
+  /** Called before each transaction. @throws store_moved */
+  requirePlace: () => void
   /** Hooks at the start and end of each transaction. */
   begin: (transaction: Transaction, lane: Lane) => void
   end: (transaction: Transaction, lane: Lane) => void
@@ -110,8 +112,9 @@ export class GroupCommit {
   }
 
   #beginIn(lane: Lane): 'begun' | 'locked' | 'failed' {
-    const {database} = this.#options
+    const {database, requirePlace} = this.#options
     try {
+      requirePlace()
       // A failed transaction may still be open if its rollback failed.
       if (database.inTransaction) this.#rollback.run()
       if (this.#flushing !== lane) database.pragma(`synchronous = ${lane === 'durable' ? 'FULL' : 'NORMAL'}`)

@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
-import {applyFragments, openDatabase, storeError} from '../../../store/index.js'
+import {applyFragments, openDatabase, placeCheck, storeError} from '../../../store/index.js'
 import type {MeshStore, Scope, StoreLimits} from '../mesh-store.js'
 import {digestOf} from '../message-rows.js'
 import {newReplica} from '../replica.js'
@@ -127,11 +127,13 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
   const tables = openTables(database, limits, sources)
   const {audit, backlog, blobs, claims, clock, deadMessages, journal, leases, messages, nodes, purge, usedTokens} =
     tables
+  const requirePlace = placeCheck(database.name)
   const group = new GroupCommit({
     database,
     now: (undo) => clock.begin(undo),
     monotonic: sources.monotonic,
     lockTimeoutMs,
+    requirePlace,
     begin(transaction, lane) {
       clock.saveBound(transaction)
       if (lane === 'heartbeats') return
@@ -224,7 +226,11 @@ function meshStoreOf(database: Database, {limits, sources, lockTimeoutMs, unlock
       write((transaction) =>
         [clock.isTrusted(transaction.now) && purge.run(transaction), journal.fold(transaction)].includes(true),
       ),
-    check: () => read(() => void checked.get()),
+    check: () =>
+      read(() => {
+        requirePlace()
+        checked.get()
+      }),
     get depth() {
       return group.depth
     },

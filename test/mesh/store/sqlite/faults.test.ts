@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {spawn} from 'node:child_process'
 import {once} from 'node:events'
+import {rename} from 'node:fs/promises'
 import {createInterface} from 'node:readline'
 import {describe, it, type TestContext} from 'node:test'
 import {fileURLToPath} from 'node:url'
@@ -82,6 +83,22 @@ describe('killed process', () => {
       assert.ok(results.delivered.length >= until, 'it worked until it was killed')
       await check(t, path, results)
     }
+  })
+})
+
+describe('moved file', () => {
+  it('confirms nothing more until it is back', async (t) => {
+    const path = await newPath(t)
+    const store = await openAt(t, path)
+    const grant = (scopeKey: string) => store.grantLease('', {scopeKey, claimer: 'n1'})
+    await store.join('', {id: 'n1', version: '1.0.0', capabilities: {}})
+    await grant('a')
+    await rename(path, `${path}.away`)
+    await refused(grant('b'), 'store_unavailable')
+    await refused(store.check(), 'store_unavailable')
+    await rename(`${path}.away`, path)
+    assert.equal((await grant('b')).fence_token, 2)
+    await store.check()
   })
 })
 
