@@ -1,7 +1,8 @@
-import {readFileSync, rmSync} from 'node:fs'
+import {mkdirSync, readFileSync, rmSync} from 'node:fs'
 import {join} from 'node:path'
 import {writeFileAtomicSync} from '../files/index.js'
 import {isAlive, processStart} from '../process/index.js'
+import {fileIdOf} from '../store/index.js'
 
 export interface Discovery {
   pid: number
@@ -12,6 +13,8 @@ export interface Discovery {
   protocol: string
   repository_id: string
   started_at_ms: number
+  /** The directory of the file, which is another one in a copy of the workspace. */
+  directory?: string
   /** Set while it waits for its tasks before it stops. */
   ending?: true
 }
@@ -25,8 +28,10 @@ export interface Publication {
 export const discoveryPath = (root: string): string => join(root, '.svc', 'daemon.json')
 
 /** Writes the discovery file of this process. A file of a newer daemon is never changed. */
-export function publish(root: string, facts: Omit<Discovery, 'pid' | 'process_start'>): Publication {
-  const own: Discovery = {pid: process.pid, process_start: processStart(process.pid) ?? '', ...facts}
+export function publish(root: string, facts: Omit<Discovery, 'pid' | 'process_start' | 'directory'>): Publication {
+  mkdirSync(join(root, '.svc'), {recursive: true, mode: 0o700})
+  const directory = directoryOf(root)
+  const own: Discovery = {pid: process.pid, process_start: processStart(process.pid) ?? '', ...facts, directory}
   const isOurs = () => {
     const found = readDiscovery(root)
     return found?.pid === own.pid && found.process_start === own.process_start
@@ -50,6 +55,8 @@ export function publish(root: string, facts: Omit<Discovery, 'pid' | 'process_st
 const write = (root: string, facts: Discovery): void =>
   writeFileAtomicSync(discoveryPath(root), `${JSON.stringify(facts)}\n`, {mode: 0o600, folderMode: 0o700})
 
+const directoryOf = (root: string): string => fileIdOf(join(root, '.svc'))
+
 /** Reads the discovery file; undefined if it is missing or invalid. */
 function readDiscovery(root: string): Discovery | undefined {
   try {
@@ -69,8 +76,9 @@ const isDiscovery = (found: Partial<Discovery> | null): found is Discovery =>
   typeof found.repository_id === 'string' &&
   typeof found.started_at_ms === 'number'
 
-/** Finds the running daemon of a workspace. Ignores the file of a killed daemon. */
+/** Finds the running daemon of a workspace. Ignores the file of a killed daemon, and that of a workspace that was copied. */
 export function findDaemon(root: string): Discovery | undefined {
   const found = readDiscovery(root)
-  return found !== undefined && isAlive(found.pid, found.process_start) ? found : undefined
+  if (found === undefined || (found.directory ?? directoryOf(root)) !== directoryOf(root)) return undefined
+  return isAlive(found.pid, found.process_start) ? found : undefined
 }

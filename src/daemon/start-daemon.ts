@@ -1,8 +1,9 @@
 import {closeSync, mkdirSync, openSync, readFileSync, statSync} from 'node:fs'
-import {join} from 'node:path'
+import {dirname, join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import type {Options} from 'execa'
 import {SvcError} from '../errors/index.js'
+import {writeFault} from '../files/index.js'
 import {DaemonClient} from './client.js'
 import {type Discovery, findDaemon} from './discovery.js'
 
@@ -40,9 +41,8 @@ export async function startDaemon(options: StartOptions): Promise<StartedDaemon>
   const {root, binary, args, env, timeoutMs, signal} = options
   const {execa} = await import('execa')
   refuseSecond(root)
-  mkdirSync(join(root, '.svc'), {recursive: true, mode: 0o700})
   const log = logPath(root)
-  const file = openSync(log, 'a', 0o600)
+  const file = openLog(log)
   const {size: logStart} = statSync(log)
   const child = execa(process.execPath, [...process.execArgv, binary, 'daemon', 'run', ...args], {
     cwd: root,
@@ -79,6 +79,16 @@ export async function startDaemon(options: StartOptions): Promise<StartedDaemon>
     throw error
   } finally {
     child.unref()
+  }
+}
+
+/** @throws file_unwritable */
+function openLog(log: string): number {
+  try {
+    mkdirSync(dirname(log), {recursive: true, mode: 0o700})
+    return openSync(log, 'a', 0o600)
+  } catch (error) {
+    throw writeFault(error, log)
   }
 }
 

@@ -2,21 +2,21 @@ import {homedir} from 'node:os'
 import {join, resolve} from 'node:path'
 import {resolveSettings, type SettingSources, type SettingWarning, workspaceSettings} from '../config/index.js'
 import {isErrorOf, SvcError} from '../errors/index.js'
+import {isWithin} from '../files/index.js'
 import {journeyFragment} from '../journeys/index.js'
 import {logger} from '../log/index.js'
 import {readHost} from '../mesh/index.js'
 import {MessageBus, type MessageContext, messageFragment, messageListener} from '../messages/index.js'
 import {planFragment, planListener} from '../plans/index.js'
 import {sessionFragment} from '../sessions/index.js'
-import {type DatabaseKind, type Fragment, openStore, type Store} from '../store/index.js'
-import {continueTasks, orchestratorFragment, taskListeners} from '../tasks/index.js'
+import {type DatabaseKind, type Fragment, openStore, repositoryId, type Store} from '../store/index.js'
+import {continueTasks, keptRepository, orchestratorFragment, taskListeners} from '../tasks/index.js'
 import {telemetryFragment} from '../telemetry/index.js'
 import {handOffGoal, workflowFragment, workflowListener} from '../workflow/index.js'
 import type {OrchestratorConfig, WorkflowHandoff} from '../workspace/index.js'
 import {type LiveSettings, readLiveSettings} from './live-settings.js'
 import {operationLogListener} from './operation-log/listener.js'
 import {operationLogFragment} from './operation-log/schema.js'
-import {storeRepository} from './store-repository.js'
 
 /** The open orchestrator of a workspace. Close it after use. */
 export interface Orchestrator extends MessageContext {
@@ -62,7 +62,7 @@ export async function openOrchestrator({
     store,
     isKept: active !== 'none',
     activeStore: active,
-    repositoryId: storeRepository(store, {root, places, active}),
+    repositoryId: repositoryOf(store, {root, places, active}),
     root,
     places,
     live,
@@ -100,6 +100,16 @@ export async function openOrchestrator({
     close: () => store.close(),
   }
   return orchestrator
+}
+
+/** A store of several workspaces, and a configured repository, have the id of the directory as it is now. */
+function repositoryOf(
+  store: Store,
+  {root, places, active}: {root: string; places: StorePlaces; active: ActiveStore},
+): string {
+  const found = repositoryId(places.repositoryRoot ?? root)
+  const isOfWorkspace = active === 'project' || (active === 'file' && isWithin(root, store.path))
+  return isOfWorkspace && places.repositoryRoot === undefined ? keptRepository(store, found) : found
 }
 
 /** Settings for the location of the task store. */

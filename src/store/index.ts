@@ -25,6 +25,7 @@ export {replaceDatabase, restoreDatabase} from './restore.js'
 export {
   createFile,
   type DatabaseOptions,
+  fileIdOf,
   openAlone,
   openDatabase,
   openStore,

@@ -112,6 +112,9 @@ export function placeCheck(path: string): () => void {
   }
 }
 
+/** What distinguishes an existing file from its copies; empty for a database in memory. A renamed file keeps it. */
+export const fileIdOf = (path: string): string => String(inodeOf(path) ?? '')
+
 const inodeOf = (path: string): bigint | undefined => statSync(path, {bigint: true, throwIfNoEntry: false})?.ino
 
 /** Timeout of the wait for commands that use a database briefly, ms. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import {readFile, writeFile} from 'node:fs/promises'
+import {cp, readFile, rename, writeFile} from 'node:fs/promises'
+import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {discoveryPath} from '../../src/daemon/discovery.js'
 import {type Discovery, findDaemon, publish} from '../../src/daemon/index.js'
@@ -19,6 +20,16 @@ describe('discovery file', () => {
     assert.deepEqual([addr, ending], [null, true])
     publication.remove()
     assert.equal(findDaemon(root), undefined)
+  })
+
+  it('stays when the workspace is renamed, and does not apply to a copy of it', async (test) => {
+    const folder = await temporaryFolder(test)
+    const [root, renamed, copy] = ['a', 'b', 'c'].map((name) => join(folder, name)) as [string, string, string]
+    publish(root, facts)
+    await rename(root, renamed)
+    assert.equal(findDaemon(renamed)?.pid, process.pid)
+    await cp(renamed, copy, {recursive: true})
+    assert.equal(findDaemon(copy), undefined)
   })
 
   it('of another daemon is not changed or removed', async (test) => {

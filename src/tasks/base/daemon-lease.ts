@@ -1,5 +1,6 @@
 import os from 'node:os'
 import {isAlive} from '../../process/index.js'
+import {fileIdOf} from '../../store/index.js'
 import type {WorkspaceContext} from '../../workspace/index.js'
 
 /** The row of the process that runs the tasks of a workspace. */
@@ -13,6 +14,8 @@ export interface LeaseRow {
   fence: number
   acquired_at_ms: number
   expires_at_ms: number
+  /** The file of the store. The lease in a copy of a workspace is that of the daemon of the original. */
+  store_file: string
 }
 
 export const leaseName = 'daemon'
@@ -23,9 +26,14 @@ export const readLease = ({store, repositoryId}: WorkspaceContext): LeaseRow | u
   store.get<LeaseRow>('SELECT * FROM orch_leases WHERE repository_id = ? AND name = ?', [repositoryId, leaseName])
 
 /** True if the holder of a lease seems to be running. */
-export function isHeld({host, pid, process_start: start, expires_at_ms: expires}: LeaseRow, at: number): boolean {
+export function isHeld(
+  {host, pid, process_start: start, expires_at_ms: expires, store_file: file}: LeaseRow,
+  {store, now}: WorkspaceContext,
+): boolean {
+  const at = now()
   const isInTerm = expires > at && expires <= at + leaseTtlMs
   if (host !== os.hostname()) return isInTerm
+  if (file !== '' && file !== fileIdOf(store.path)) return false
   // On this machine the process itself is more reliable than a clock, if its start time identifies it.
   return isAlive(pid, start) && (start !== '' || isInTerm)
 }
@@ -33,5 +41,5 @@ export function isHeld({host, pid, process_start: start, expires_at_ms: expires}
 /** The lease of the daemon that seems to be running; undefined if there is none. */
 export function runningDaemon(context: WorkspaceContext): LeaseRow | undefined {
   const lease = readLease(context)
-  return lease !== undefined && isHeld(lease, context.now()) ? lease : undefined
+  return lease !== undefined && isHeld(lease, context) ? lease : undefined
 }

@@ -21,7 +21,7 @@ export function announceHiddenChecks(context: WorkspaceContext): void {
 export function requireHiddenChecksRead(context: WorkspaceContext): void {
   if (!hasHiddenChecks(context)) return
   const lease = readLease(context)
-  const isRunning = lease !== undefined && isHeld(lease, context.now())
+  const isRunning = lease !== undefined && isHeld(lease, context)
   // This process may be about to record it, after a reload.
   const isRead = lease?.pid === process.pid || readState(context, 'hidden_checks') === true
   if (!isRunning || !isRead) throw new SvcError('hidden_checks_unread', {isRunning})

@@ -483,4 +483,7 @@ ALTER TABLE orch_task_evidence ADD COLUMN hidden_request TEXT;
 ALTER TABLE orch_task_evidence ADD COLUMN hidden_passed INTEGER;
 `,
   livesTable,
+  `
+ALTER TABLE orch_leases ADD COLUMN store_file TEXT NOT NULL DEFAULT '';
+`,
 )

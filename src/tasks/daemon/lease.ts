@@ -2,6 +2,7 @@ import os from 'node:os'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {processStart} from '../../process/index.js'
+import {fileIdOf} from '../../store/index.js'
 import type {WorkspaceContext} from '../../workspace/index.js'
 import {isHeld, type LeaseRow, leaseTtlMs, leaseName as name, readLease} from '../base/daemon-lease.js'
 import {appendEvent} from '../events/event-log.js'
@@ -93,7 +94,7 @@ export function takeLease(context: WorkspaceContext, holder: string): DaemonLeas
   return store.transaction(() => {
     const current = readLease(context)
     const at = now()
-    if (current !== undefined && isHeld(current, at))
+    if (current !== undefined && isHeld(current, context))
       throw new SvcError('daemon_running', {pid: current.pid, host: current.host})
     const row: LeaseRow = {
       holder,
@@ -103,13 +104,14 @@ export function takeLease(context: WorkspaceContext, holder: string): DaemonLeas
       fence: (current?.fence ?? 0) + 1,
       acquired_at_ms: at,
       expires_at_ms: at + leaseTtlMs,
+      store_file: fileIdOf(store.path),
     }
     store.run(
-      `INSERT INTO orch_leases (repository_id, name, holder, host, pid, process_start, fence, acquired_at_ms, expires_at_ms)
-VALUES (@repository, @name, @holder, @host, @pid, @process_start, @fence, @acquired_at_ms, @expires_at_ms)
+      `INSERT INTO orch_leases (repository_id, name, holder, host, pid, process_start, fence, acquired_at_ms, expires_at_ms, store_file)
+VALUES (@repository, @name, @holder, @host, @pid, @process_start, @fence, @acquired_at_ms, @expires_at_ms, @store_file)
 ON CONFLICT DO UPDATE SET holder = excluded.holder, host = excluded.host, pid = excluded.pid,
   process_start = excluded.process_start, fence = excluded.fence, acquired_at_ms = excluded.acquired_at_ms,
-  expires_at_ms = excluded.expires_at_ms`,
+  expires_at_ms = excluded.expires_at_ms, store_file = excluded.store_file`,
       {repository: repositoryId, name, ...row},
     )
     appendEvent(context, {type: 'daemon_started', holder, fence: row.fence})
