@@ -50,8 +50,8 @@ const schemes: readonly (readonly [name: string, precision: Precision, scheme?: 
 /**
  * Compares schemes of 4 bits with each other, and with llama.cpp and a q4_0 file if `SVC_BENCH_NODE_LLAMA_CPP` names a folder that
  * has node-llama-cpp. Everything runs in this process with one thread, in alternating rounds. The figures are processor time,
- * because other programs share the machine. A ratio is the median of the quotients of the same round, and above 1 if the
- * scheme is faster than `w4`. `SVC_BENCH_ROUNDS` is the number of rounds; default 5.
+ * because other programs share the machine. A ratio is the median of the quotients of the same round, and above 1 if the scheme is
+ * faster than `w4`. `SVC_BENCH_ROUNDS` is the number of rounds; default 5.
  */
 export async function w4() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
