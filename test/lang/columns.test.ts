@@ -276,6 +276,7 @@ describe('a column that the store sets', () => {
     views: int = 0
     made: int @created_at
     changed: Option[int] @updated_at
+    day: DateTime @created_at
 }
 @endpoint(kind: mutation) fn add(title: str) to Id[Post] { db.Post.insert({ title: title }) }
 @endpoint(kind: mutation) fn draft() to Id[Post] { db.Post.insert(Draft { title: "d" }) }
@@ -296,8 +297,11 @@ describe('a column that the store sets', () => {
     const start = Date.now()
     await call('add', 'a')
     await call('draft')
-    const all = rows(path, 'SELECT * FROM post') as {made: number; changed: number}[]
-    for (const {made, changed} of all) assert.ok(made >= start && made === changed && made <= Date.now())
+    const all = rows(path, 'SELECT * FROM post') as {made: number; changed: number; day: string}[]
+    for (const {made, changed, day} of all) {
+      assert.ok(made >= start && made === changed && made <= Date.now())
+      assert.ok(Date.parse(day) >= start && Date.parse(day) <= Date.now(), day)
+    }
     // Every write to this row sets one time and leaves the other.
     const old = 'UPDATE post SET made = 5, changed = 6'
     for (const [name, argument] of [['view', 1], ['view_all'], ['put', 'a'], ['put_counting', 'a']] as const) {

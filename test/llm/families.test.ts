@@ -257,6 +257,101 @@ describe('readDecoderSpec', () => {
     assert.throws(() => read({...phi, partial_rotary_factor: 0.7}), {message: /is not a number of pairs/})
   })
 
+  describe('of Qwen3.5', () => {
+    /** The configuration of the text part of the model with 0.8 billion parameters. */
+    const qwen35 = {
+      ...{model_type: 'qwen3_5_text', vocab_size: 248_320, hidden_size: 1024, intermediate_size: 3584, head_dim: 256},
+      ...{num_hidden_layers: 24, num_attention_heads: 8, num_key_value_heads: 2, max_position_embeddings: 262_144},
+      ...{attention_bias: false, attention_dropout: 0, attn_output_gate: true, hidden_act: 'silu', rms_norm_eps: 1e-6},
+      ...{full_attention_interval: 4, mamba_ssm_dtype: 'float32', mlp_only_layers: [], mtp_num_hidden_layers: 1},
+      ...{linear_conv_kernel_dim: 4, linear_key_head_dim: 128, linear_value_head_dim: 128, linear_num_key_heads: 16},
+      ...{linear_num_value_heads: 16, mtp_use_dedicated_embeddings: false, tie_word_embeddings: true, use_cache: true},
+      rope_parameters: {
+        ...{mrope_interleaved: true, mrope_section: [11, 11, 10], rope_type: 'default'},
+        ...{partial_rotary_factor: 0.25, rope_theta: 10_000_000},
+      },
+    }
+    const readText = (changes: object) =>
+      readDecoderSpec({model_type: 'qwen3_5', text_config: {...qwen35, ...changes}}, 'config.json', (name) =>
+        name.endsWith('language_model.embed_tokens.weight'),
+      )
+
+    it('reads the text part as published', () => {
+      const {layers, normOffset, tensors} = readText({})
+      assert.deepEqual(
+        layers.flatMap(({attention}, i) => (attention === undefined ? [] : [i])),
+        [3, 7, 11, 15, 19, 23],
+      )
+      const {recurrent} = layers[0] ?? {}
+      assert.deepEqual(
+        recurrent?.states.map(({shape}) => shape),
+        [
+          [3, 6144],
+          [16, 128, 128],
+        ],
+      )
+      assert.equal(recurrent?.projections[0]?.name, 'model.language_model.layers.0.linear_attn.in_proj_qkv.weight')
+      const {isGated, rope} = layers[3]?.attention ?? {}
+      assert.deepEqual([isGated, rope?.dims, rope?.theta, normOffset], [true, 64, 10_000_000, 1])
+      assert.equal(tensors.head, 'model.language_model.embed_tokens.weight')
+    })
+
+    it('has the same layers without layer_types as with them', () => {
+      const types = Array.from({length: 24}, (_, i) => (i % 4 === 3 ? 'full_attention' : 'linear_attention'))
+      assert.deepEqual(readText({layer_types: types, full_attention_interval: undefined}), readText({}))
+    })
+
+    it('is refused with heads that are not shared evenly, or without gates', () => {
+      assert.throws(() => readText({linear_num_value_heads: 24}), {
+        message: /linear_num_value_heads 24 is not a multiple/,
+      })
+      assert.throws(() => readText({attn_output_gate: 'no'}), {message: /attn_output_gate to "no"/})
+    })
+  })
+
+  describe('of Granite 4', () => {
+    const attention = [10, 13, 17, 27]
+    /** The configuration of the hybrid model with 350 million parameters. */
+    const granite4 = {
+      ...{model_type: 'granitemoehybrid', vocab_size: 100_352, hidden_size: 768, intermediate_size: 2048},
+      ...{num_hidden_layers: 32, num_attention_heads: 12, num_key_value_heads: 4, max_position_embeddings: 32_768},
+      ...{attention_bias: false, attention_multiplier: 0.015625, embedding_multiplier: 12, logits_scaling: 3},
+      ...{residual_multiplier: 0.246, rms_norm_eps: 1e-5, rope_theta: 10_000, shared_intermediate_size: 2048},
+      ...{mamba_chunk_size: 256, mamba_conv_bias: true, mamba_d_conv: 4, mamba_d_head: 32, mamba_d_state: 128},
+      ...{mamba_expand: 2, mamba_n_groups: 1, mamba_n_heads: 48, mamba_proj_bias: false, num_local_experts: 0},
+      ...{num_experts_per_tok: 0, position_embedding_type: 'nope', tie_word_embeddings: true, init_method: 'mup'},
+      ...{normalization_function: 'rmsnorm', output_router_logits: false, router_aux_loss_coef: 0.01},
+      layer_types: Array.from({length: 32}, (_, i) => (attention.includes(i) ? 'attention' : 'mamba')),
+    }
+    const readGranite = (changes: object) => readDecoderSpec({...granite4, ...changes}, 'config.json', () => false)
+
+    it('reads the hybrid model as published', () => {
+      const {layers, fused} = readGranite({})
+      const found = layers.flatMap((layer, i) => (layer.attention === undefined ? [] : [i]))
+      assert.deepEqual(found, attention)
+      assert.deepEqual(
+        layers[0]?.recurrent?.states.map(({shape}) => shape),
+        [
+          [3, 1792],
+          [48, 128, 32],
+        ],
+      )
+      assert.deepEqual([layers[10]?.attention?.rope, layers[10]?.attention?.scale], [undefined, 0.015625])
+      assert.equal(fused[0]?.name, 'model.layers.0.shared_mlp.input_linear.weight')
+    })
+
+    it('reads a model with attention in all layers, and with positions', () => {
+      const types = Array.from({length: 32}, () => 'attention')
+      const {layers} = readGranite({layer_types: types, position_embedding_type: 'rope'})
+      assert.ok(layers.every((layer) => layer.attention?.rope?.dims === 64))
+    })
+
+    it('is refused with experts', () => {
+      assert.throws(() => readGranite({num_local_experts: 64}), {message: /num_local_experts to 64/})
+      assert.throws(() => readGranite({num_local_experts: undefined}), {message: /num_local_experts to 8/})
+    })
+  })
+
   describe('of LFM2', () => {
     /** The configuration of the model with 1.2 billion parameters. */
     const lfm2 = {
