@@ -22,6 +22,6 @@ the workflow file has changed since the run started, the change must be adopted.
     const {run} = this.args
     const {adopt} = this.flags
     const workflow = workflowOf(modules.workflows.requireRun(orchestrator, run))
-    await this.drive(orchestrator, workflow, (options) => resumeRun(orchestrator, run, {...options, adopt}))
+    await this.drive(modules, orchestrator, workflow, (options) => resumeRun(orchestrator, run, {...options, adopt}))
   }
 }

@@ -65,11 +65,10 @@ With --json, each entry of the journal is a line; WorkflowCompleted has the outp
     }
     if (detach) {
       const {run_id} = createRun(orchestrator, workflow, run)
-      if (modules.reportStatus(orchestrator).daemon === null)
-        this.output.notice('notice: No daemon is running in this workspace. Start one with `svc daemon start`.')
+      this.noticeWithoutDaemon(modules, orchestrator)
       return this.output.result({run_id}, () => run_id)
     }
-    await this.drive(orchestrator, workflow, async (options) => {
+    await this.drive(modules, orchestrator, workflow, async (options) => {
       const started = startRun(orchestrator, workflow, {...run, adopt}, options)
       this.output.notice(`Run ${started.runId}.`)
       return started

@@ -100,7 +100,11 @@ export abstract class OrchCommand<T extends typeof Command = typeof Command> ext
 
   /** Prints a notice if no daemon is running that could run the tasks. */
   protected warnWithoutDaemon(modules: WorkspaceModules, orchestrator: Orchestrator, tasks: readonly Task[]): void {
-    if (tasks.some(({processor}) => processor !== 'external') && modules.reportStatus(orchestrator).daemon === null)
+    if (tasks.some(({processor}) => processor !== 'external')) this.noticeWithoutDaemon(modules, orchestrator)
+  }
+
+  protected noticeWithoutDaemon(modules: WorkspaceModules, orchestrator: Orchestrator): void {
+    if (modules.reportStatus(orchestrator).daemon === null)
       this.output.notice('notice: No daemon is running in this workspace. Start one with `svc daemon start`.')
   }
 

@@ -1,6 +1,7 @@
 import {type Command, Flags} from '@oclif/core'
 import type {WorkflowJournalEntry} from '../contracts/index.js'
 import {command, commandLine, SvcError} from '../errors/index.js'
+import type {WorkspaceModules} from '../operations/index.js'
 import type {Orchestrator} from '../orchestrator/index.js'
 import type {ActivityPorts, Driven, DriveOptions, ProgramLine, RunRow, WaitingFor, Workflow} from '../workflow/index.js'
 import {plain} from './cell-text.js'
@@ -36,11 +37,13 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
    * @throws workflow_failed, workflow_cancelled
    */
   protected async drive(
+    modules: WorkspaceModules,
     orchestrator: Orchestrator,
     workflow: Workflow,
     start: (options: DriveOptions) => Promise<Driven>,
   ): Promise<void> {
     let runId = ''
+    let isTaskNoticed = false
     const {wait, output, quiet} = this.flags as {wait: boolean; output?: boolean; quiet: boolean}
     const onLine = output
       ? ({activity, text}: ProgramLine) => this.output.notice(`${activity} | ${plain(text)}`)
@@ -51,7 +54,12 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
         show(entry)
         if (this.output.json) this.#print(entry)
       }
-      const onWaiting = (waiting: readonly WaitingFor[]) => this.#noticeWaiting(runId, waiting)
+      const onWaiting = (waiting: readonly WaitingFor[]) => {
+        this.#noticeWaiting(runId, waiting)
+        if (isTaskNoticed || waiting.every(({kind}) => kind !== 'task')) return
+        isTaskNoticed = true
+        this.noticeWithoutDaemon(modules, orchestrator)
+      }
       const ports = this.activityPorts(orchestrator)
       const driven = await start({
         ports: {...ports, onLine},

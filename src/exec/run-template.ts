@@ -54,7 +54,7 @@ export async function runTemplate(
   const command = {argv, cwd, env: environment(options, task), timeoutMs, maxOutputBytes, user}
   const end = await runInGroup(command, signal, listener).catch((error: unknown) => {
     signal.throwIfAborted()
-    throw startError(task.exec?.template ?? '', argv[0], error)
+    throw startError(task.exec?.template ?? '', error)
   })
   return {...end, program: argv[0], failure: failureOf(end, timeoutMs)}
 }
@@ -75,17 +75,10 @@ function environment({env: parent, user}: ExecOptions, task: Task): Record<strin
 /** Errors of the machine, not of the task: another attempt may succeed. */
 const transient = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
-const permanent: Readonly<Record<string, (program: string) => string>> = {
-  ENOENT: (program) => `the program ${program} was not found`,
-  EACCES: (program) => `the program ${program} is not executable`,
-  E2BIG: () => 'its command line is too long for this system',
-}
-
-function startError(template: string, program: string, error: unknown): unknown {
+function startError(template: string, error: unknown): unknown {
   const {code = '', message} = error as NodeJS.ErrnoException
   if (error instanceof SvcError || transient.has(code)) return error
-  const reason = `${template} cannot be started: ${permanent[code]?.(program) ?? message}`
-  return new SvcError('task_run_failed', {reason}, {cause: error})
+  return new SvcError('task_run_failed', {reason: `${template} cannot be started: ${message}`}, {cause: error})
 }
 
 export function failureOf({timedOut, exitCode, signal}: GroupEnd, timeoutMs: number): string | undefined {

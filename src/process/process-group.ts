@@ -1,4 +1,5 @@
 import {once} from 'node:events'
+import {existsSync} from 'node:fs'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {onAbort} from './abort.js'
 import {KeptOutput, type OutputListener} from './kept-output.js'
@@ -37,6 +38,20 @@ const graceMs = 2000
 const lingerMs = 500
 const pollMs = 20
 
+const startFaults: Readonly<Record<string, (program: string) => string>> = {
+  ENOENT: (program) => `the program ${program} was not found`,
+  EACCES: (program) => `the program ${program} is not executable`,
+  E2BIG: () => 'its command line is too long for this system',
+}
+
+/** The system error of a program that cannot be started, in words. */
+function startError(error: unknown, {argv: [program], cwd}: GroupCommand): unknown {
+  const {code = ''} = error as NodeJS.ErrnoException
+  const fault =
+    code === 'ENOENT' && !existsSync(cwd) ? `the directory ${cwd} does not exist` : startFaults[code]?.(program)
+  return fault === undefined ? error : Object.assign(new Error(fault, {cause: error}), {code})
+}
+
 /**
  * Runs a program as the leader of its own process group, without a shell and without input. When it has ended, times
  * out or is aborted, the whole group receives SIGTERM and then SIGKILL; execa only signals the leader. A process that
@@ -65,7 +80,7 @@ export async function runInGroup(
     reject: false,
   })
   const {pid} = child
-  if (pid === undefined) throw (await child).cause
+  if (pid === undefined) throw startError((await child).cause, command)
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const output = new KeptOutput(command.maxOutputBytes, listener)
   output.record('stdout', child.stdout)

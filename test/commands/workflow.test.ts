@@ -46,6 +46,14 @@ describe('a workflow file on standard input', () => {
 })
 
 describe('workflow run', () => {
+  it('says that no daemon runs the task for which it waits', async (test) => {
+    const cwd = await temporaryFolder(test)
+    const steps = '{task: {description: think}}'
+    await writeFiles(cwd, {'Svc.toml': '', 'flow.yaml': `version: 1\nworkflows: {flow: {steps: [${steps}]}}`})
+    const {stderr} = await svc(['workflow', 'run', 'flow.yaml', '--no-wait'], {cwd})
+    assert.equal(stderr.match(/No daemon is running in this workspace\. Start one with `svc daemon start`\./g)?.length, 1)
+  })
+
   it('finishes its work when the reader of its journal leaves', async (test) => {
     const {child, exited, exists} = await started(
       test,
