@@ -13,6 +13,7 @@ import {guide} from './guide.js'
 import {hybrids} from './hybrids.js'
 import {langHttp} from './lang/http.js'
 import {langLive} from './lang/live.js'
+import {langQueries} from './lang/queries.js'
 
 import {llm} from './llm.js'
 import {llmPeers} from './llm-peers.js'
@@ -66,6 +67,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   'serve-neighbours-keys': serveNeighboursKeys,
   'lang-http': langHttp,
   'lang-live': langLive,
+  'lang-queries': langQueries,
   'orchestrator-routing': orchestratorRouting,
   'orchestrator-dispatch': orchestratorDispatch,
   'orchestrator-drain': orchestratorDrain,

@@ -107,7 +107,7 @@ describe('a column with on delete', () => {
       linked,
       decide({usings: ['Post.author=old.author + 1']}),
       'migration_failed',
-      /2 references would be dangling/,
+      /rows 1, 2 of Post do not refer to a row of User; add --using Post\.author=<expression>/,
     )
     execute(path, `INSERT INTO user (name) VALUES ('Bo')`)
     await migrated(path, linked, decide({usings: ['Post.author=2']}))

@@ -69,11 +69,16 @@ function changedFields(random: Random, of: Fields): Fields {
   return [...remaining, ...more].length === 0 ? of : [...remaining, ...more]
 }
 
-/** The source of a program with one table of these columns. */
-function sourceOf(columns: Fields, index: string, parts: ReadonlyMap<string, string> = new Map()): string {
+/** The source of a program with one table of these columns, and of more that are written as text. */
+function sourceOf(
+  columns: Fields,
+  index: string,
+  parts: ReadonlyMap<string, string> = new Map(),
+  more: readonly string[] = [],
+): string {
   const writer = new TypeWriter()
   const fields = columns.map((each) => `${writer.fields([each])}${parts.get(each.name) ?? ''}`)
-  const table = `@table type Task { ${fields.join(', ')} }`
+  const table = `@table type Task { ${[...fields, ...more].join(', ')} }`
   return `${writer.declarations.join('\n')}\n${table}\n${index}\n`
 }
 
@@ -87,6 +92,15 @@ function conditions(random: Random, columns: Fields): Map<string, string> {
       return condition === undefined ? [] : [[each.name, ` check(${condition})`] as const]
     }),
   )
+}
+
+/** A column that refers to rows, which may be missing, and later has an action; and a column that the store sets. */
+function related(random: Random): {before: string[]; after: string[]} {
+  const up = 'up: Option[Id[Task]]'
+  const action = `${up} on delete ${random.pick(['restrict', 'cascade', 'set_null'])}`
+  const before = random.chance(0.15) ? [up] : []
+  const after = random.chance(before.length > 0 ? 0.8 : 0.1) ? [action] : before
+  return {before, after: random.chance(0.1) ? [...after, 'made: Option[int] @created_at'] : after}
 }
 
 /** Every row as the program reads it, in id order. @throws Failure if a value is not of its type */
@@ -147,8 +161,9 @@ async function migratePair(seed: number, path: string): Promise<End> {
   const index = isIndexed ? `@index Task.one on (${first}) unique${partial}` : ''
   const parts = conditions(random, next)
   for (const [name, was] of earlier) parts.set(name, `${parts.get(name) ?? ''} was ${was}`)
-  const source = sourceOf(next, index, parts)
-  const [old, fresh] = [program(sourceOf(columns, '')), program(source)]
+  const {before, after} = related(random)
+  const source = sourceOf(next, index, parts, after)
+  const [old, fresh] = [program(sourceOf(columns, '', undefined, before)), program(source)]
 
   await migrate(old, path)
   const connection = await connect(old, path)
@@ -157,6 +172,10 @@ async function migratePair(seed: number, path: string): Promise<End> {
   const insert = recordInserter(old, table, connection, false)
   for (let i = 0; i < 1 + random.below(6); i++)
     insert(Object.fromEntries(columns.map(({name, shape: each}) => [name, value(random, each)])))
+  if (before.length > 0)
+    connection.database.exec(
+      `UPDATE task SET up = nullif(${random.below(9)} - _id, 0) WHERE _id % ${1 + random.below(3)} = 0`,
+    )
   // Half of the databases have no declared types, as from an earlier version.
   const isLegacy = random.chance(0.3)
   if (isLegacy) connection.database.exec('DROP TABLE svc_data_columns')
@@ -196,7 +215,8 @@ async function migratePair(seed: number, path: string): Promise<End> {
   const now = await read(fresh, path)
   assert.equal(now.length, was.length)
   // A database without declared types does not distinguish a text from JSON.
-  for (const [i, row] of now.entries())
+  for (const [i, row] of now.entries()) {
+    assert.equal(row.up ?? null, was[i]?.up ?? null)
     for (const {name} of columns)
       if (
         names_.includes(nowOf(name)) &&
@@ -206,6 +226,7 @@ async function migratePair(seed: number, path: string): Promise<End> {
           means(was[i]?.[name], row[nowOf(name)]),
           `${name}: ${JSON.stringify(was[i]?.[name])} became ${JSON.stringify(row[nowOf(name)])}`,
         )
+  }
   return plan.up_to_date ? 'fits' : 'converted'
 }
 

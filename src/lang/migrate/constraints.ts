@@ -1,6 +1,6 @@
 import type {Database} from 'better-sqlite3'
 import type {MigrationStep} from '../../contracts/index.js'
-import type {Column, Table} from '../check/index.js'
+import type {Column, Program, Table} from '../check/index.js'
 import {constraintsOf} from '../emit/index.js'
 import {conditionColumns, conditionSql, quoted} from '../plan/index.js'
 import {nameRows} from './convert.js'
@@ -79,5 +79,21 @@ function refusal({table, live, schema, isChanged, database}: Rows, column: Colum
   return ids.length === 0 ? undefined : `${inRows(ids)} not refer to a row of ${base.table.name}`
 }
 
-const inRows = (ids: readonly number[]) =>
-  `${nameRows(ids.slice(0, mostNamed), ids.length)} ${ids.length === 1 ? 'does' : 'do'}`
+/** Rows of a live database whose references lead nowhere, and what decides about them; undefined if there are none. */
+export function danglingReferences(database: Database, {tables}: Program): string | undefined {
+  const broken = database.pragma('foreign_key_check') as {table: string; rowid: number; parent: string; fkid: number}[]
+  const [first] = broken
+  if (first === undefined) return undefined
+  const ids = broken.filter(({table, fkid}) => table === first.table && fkid === first.fkid).map(({rowid}) => rowid)
+  const keys = database.pragma(`foreign_key_list(${quoted(first.table)})`) as {id: number; from: string}[]
+  const column = keys.find(({id}) => id === first.fkid)?.from ?? ''
+  const declared = (sqlName: string) => tables.find((table) => table.sqlName === sqlName)?.name
+  const table = declared(first.table)
+  const fault = `${inRows(ids, table ?? first.table)} not refer to a row of ${declared(first.parent) ?? first.parent}`
+  return table === undefined ? fault : `${fault}; add --using ${table}.${column}=<expression>`
+}
+
+const inRows = (ids: readonly number[], table?: string) => {
+  const rows = nameRows(ids.slice(0, mostNamed), ids.length)
+  return `${rows}${table === undefined ? '' : ` of ${table}`} ${ids.length === 1 ? 'does' : 'do'}`
+}

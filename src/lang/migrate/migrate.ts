@@ -10,6 +10,7 @@ import {backfill, createIndex, ddl} from '../emit/index.js'
 import {indexedColumns} from '../plan/index.js'
 import {changeLogTable, loadVectors, needsVectors, topicsOf} from '../run/index.js'
 import {type Choices, type Decisions, noDecisions, readChoices} from './choices.js'
+import {danglingReferences} from './constraints.js'
 import {declaredKey, declaredOf, declaredTable} from './declared.js'
 import {addColumn, diff, type Step} from './diff.js'
 import {rowsInTheWay} from './in-the-way.js'
@@ -182,8 +183,8 @@ function apply(
     const taking: Taking = {database, program, live, steps, chosen, choices, run}
     if (chosen.length > 0) {
       takeSteps(taking)
-      const broken = database.pragma('foreign_key_check') as unknown[]
-      if (broken.length > 0) throw new RebuildFailed(`${broken.length} references would be dangling`)
+      const dangling = danglingReferences(database, program)
+      if (dangling !== undefined) throw new RebuildFailed(dangling)
       record(database, program, chosen, run)
     }
     keepTypes(taking)

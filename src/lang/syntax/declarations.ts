@@ -16,13 +16,14 @@ import type {
 } from './ast.js'
 import {Cursor} from './cursor.js'
 import {skipDecorators} from './decorators.js'
+import {documentation} from './documentation.js'
 import {parseExpr} from './expressions.js'
 import {declarationHint, foreignBody} from './foreign.js'
 import {beginsDeclaration, foreignDecorators, foreignHeads, knownDecorators, methods, retired} from './heads.js'
 import {parseParams} from './lambdas.js'
 import {lex, stringValue} from './lexer.js'
 import {parseBlock} from './statements.js'
-import {type Comment, isName, isWord, T, type Tokens} from './token.js'
+import {isName, isWord, T, type Tokens} from './token.js'
 import {parseCondition, parseFields, parseType} from './types.js'
 
 /** Parses a source. Never fails: invalid code is reported and skipped. */
@@ -112,25 +113,6 @@ function decorated(c: Cursor, doc: string | undefined): Decl | undefined {
   if (c.text() in retired) return parseRetired(c, doc)
   if (foreignDecorators.has(c.text())) skipForeign(c)
   return undefined
-}
-
-/** The `///` lines immediately before a declaration and its skipped decorators, of which `first` is the first token. */
-function documentation(c: Cursor, first: number): string | undefined {
-  const {comments, source} = c.tokens
-  let low = 0
-  let high = comments.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((comments[middle] as Comment).beforeToken < first) low = middle + 1
-    else high = middle
-  }
-  const lines: string[] = []
-  for (let i = low; (comments[i]?.beforeToken ?? Number.POSITIVE_INFINITY) <= c.at; i++) {
-    const {start, end} = comments[i] as Comment
-    if (source.startsWith('///', start)) lines.push(source.slice(start + 3, end).trim())
-    else lines.length = 0
-  }
-  return lines.length === 0 ? undefined : lines.join('\n')
 }
 
 /** table = "@table" "type" UPPER [ "was" UPPER ] "{" { field } "}" ; */
