@@ -51,7 +51,10 @@ describe('workflow run', () => {
     const steps = '{task: {description: think}}'
     await writeFiles(cwd, {'Svc.toml': '', 'flow.yaml': `version: 1\nworkflows: {flow: {steps: [${steps}]}}`})
     const {stderr} = await svc(['workflow', 'run', 'flow.yaml', '--no-wait'], {cwd})
-    assert.equal(stderr.match(/No daemon is running in this workspace\. Start one with `svc daemon start`\./g)?.length, 1)
+    assert.equal(
+      stderr.match(/No daemon is running in this workspace\. Start one with `svc daemon start`\./g)?.length,
+      1,
+    )
   })
 
   it('finishes its work when the reader of its journal leaves', async (test) => {
