@@ -30,8 +30,8 @@ const count = 15
 const perRound = 20
 
 /**
- * Compares queries with the same in SQL by hand, the page in the middle of a table with its first page, and decimal
- * additions with decimal.js, which the folder in `SVC_BENCH_DECIMAL_JS` must have.
+ * Compares queries with the same in SQL by hand, and a page in the middle of a table with its first page. Also compares
+ * additions of decimals with decimal.js, if `SVC_BENCH_DECIMAL_JS` names a folder that has it.
  */
 export const langQueries = () =>
   withFolder(async (folder) => {
