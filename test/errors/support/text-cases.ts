@@ -61,7 +61,6 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
       shown: /svc orch plan status plan-[\w-]+/,
     },
   ],
-  'commands/workflow/run.ts': [{files: waiting, steps: [`${run} --detach`], ...daemon}],
   'commands/workflow/schedules.ts': [
     {
       toml: '[orchestrator]\nworkflow_files = ["f.yaml"]\n',
@@ -79,7 +78,10 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
     {with: 'hub', steps: ['list'], shown: 'svc pull Qwen/Qwen2.5-0.5B-Instruct'},
     {with: 'hub', steps: ['list'], shown: 'svc pull tiny.en'},
   ],
-  'src/cli/orch-command.ts': [{steps: ['orch submit work --wait --timeout 1'], ...daemon}],
+  'src/cli/orch-command.ts': [
+    {steps: ['orch submit work --wait --timeout 1'], ...daemon},
+    {files: waiting, steps: [`${run} --detach`], ...daemon},
+  ],
   'src/cli/orch-text.ts': [{steps: ['orch stop --emergency', 'orch status'], ...start}],
   'src/cli/session-text.ts': [
     {
