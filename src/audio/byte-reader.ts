@@ -18,7 +18,8 @@ export class ByteReader {
   #ended = false
   #position = 0
   #idle = 0
-  readonly #stopListening: () => void
+  /** Also called by an abort that precedes the constructor. */
+  #stopListening: () => void = () => undefined
   /** Rejects the pending read, if there is one. */
   #rejectRead: ((reason: unknown) => void) | undefined
 
@@ -75,7 +76,7 @@ export class ByteReader {
 
   #abort(): void {
     this.#rejectRead?.(this.#signal?.reason)
-    void this.close()
+    this.close().catch(() => undefined)
   }
 
   #take(): Buffer {

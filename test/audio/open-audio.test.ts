@@ -686,6 +686,18 @@ describe('a recording that is not read to its end', () => {
   })
 })
 
+describe('a recording whose signal aborts while it is opened', () => {
+  it('is rejected with the reason, and leaves no unhandled error', async (t) => {
+    const path = join(await temporaryFolder(t), 'a.wav')
+    await writeFile(path, monoWave(sine(440, 16_000)))
+    const stop = new AbortController()
+    const opening = openAudio({path}, {sampleRate: 16_000, signal: stop.signal})
+    const reason = new Error('enough')
+    stop.abort(reason)
+    await assert.rejects(opening, reason)
+  })
+})
+
 describe('isAudioFile', () => {
   for (const name of ['a.wav', 'B.FLAC', 'x/y.mp3', 'film.mkv', 'voice.ogg'])
     it(`accepts ${name}`, () => assert.equal(isAudioFile(name), true))
