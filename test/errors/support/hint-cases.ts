@@ -10,6 +10,7 @@ import {
   daemon,
   dropUnknown,
   during,
+  endingDaemon,
   expiredToken,
   hangUp,
   joinWith,
@@ -540,6 +541,7 @@ test = ["false"]
   daemon_stop_timeout: {
     toml: untilGo,
     steps: [busyDaemon({isEnding: false}), 'daemon stop --timeout 0'],
+    mend: {act: endingDaemon},
     cleanup: [noDaemon],
   },
   daemon_connection_lost: {

@@ -228,17 +228,23 @@ export const noDaemon: Act = async ({svc}) => {
   await until(async () => (await svc('daemon status')).exitCode === 3, 'the end of the daemon')
 }
 
+/** Waits until the daemon has received a request to end: two signals before that may be delivered as one. */
+export const endingDaemon: Act = async ({svc}) => {
+  await until(async () => /is shutting down/.test((await svc('daemon status')).stdout), 'the request to end')
+}
+
 /** A daemon with a task that does not end, and if `isEnding`, with a request to end. */
 export const busyDaemon =
   ({isEnding}: {isEnding: boolean}): Act =>
-  async ({alone, text, svc}) => {
+  async (world) => {
+    const {alone, text} = world
     await text('orch submit work --exec wait')
     const daemon = alone('daemon run --drain 600 --json')
     await daemon.line(1)
     await until(async () => /InProgress/.test(await text('orch task 1')), 'the start of the task')
     if (!isEnding) return
     daemon.signal('SIGTERM')
-    await until(async () => /is shutting down/.test((await svc('daemon status')).stdout), 'the end of the daemon')
+    await endingDaemon(world)
   }
 
 /** A client whose daemon stops. */
