@@ -60,16 +60,12 @@ export function layOut(values: Float32Array, {headRows, surplus}: RowLayout, col
   if (surplus !== undefined) for (let i = 0; i < values.length; i++) values[i]! += surplus
 }
 
+/** Row of a head whose halves are separate, by its row in a head in which they alternate. */
+const separateRow = (row: number, headRows: number): number => (row >> 1) + (row & 1 ? headRows / 2 : 0)
+
 /** The inverse of `separateHalves`. */
 function alternateHalves(values: Float32Array, headRows: number, columns: number): void {
-  const size = headRows * columns
-  for (let from = 0; from < values.length; from += size) {
-    const head = values.slice(from, from + size)
-    for (let row = 0; row < headRows; row++) {
-      const source = (row >> 1) + (row & 1 ? headRows / 2 : 0)
-      values.set(head.subarray(source * columns, (source + 1) * columns), from + row * columns)
-    }
-  }
+  moveRows(values, headRows, columns, (row) => [separateRow(row, headRows), row])
 }
 
 /**
@@ -82,12 +78,22 @@ export function separateHalves<T extends Float32Array | Uint8Array>(
   headRows: number,
   columns: number,
 ): void {
+  moveRows(values, headRows, columns, (row) => [row, separateRow(row, headRows)])
+}
+
+/** Moves the rows of each head. @param move the source and the target of a row */
+function moveRows<T extends Float32Array | Uint8Array>(
+  values: T,
+  headRows: number,
+  columns: number,
+  move: (row: number) => [source: number, target: number],
+): void {
   const size = headRows * columns
   for (let from = 0; from < values.length; from += size) {
     const head = values.slice(from, from + size)
     for (let row = 0; row < headRows; row++) {
-      const to = (row >> 1) + (row & 1 ? headRows / 2 : 0)
-      values.set(head.subarray(row * columns, (row + 1) * columns), from + to * columns)
+      const [source, target] = move(row)
+      values.set(head.subarray(source * columns, (source + 1) * columns), from + target * columns)
     }
   }
 }

@@ -2,7 +2,7 @@ import type {Value} from '../../onnx/index.js'
 import type {NormNames} from '../norm-names.js'
 import type {Block, BlockContext, Projection, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
-import {memoryState, rmsNorm, silu, split} from './parts.js'
+import {decayRates, memoryState, rmsNorm, silu, split} from './parts.js'
 
 /**
  * A Gated DeltaNet. Each head of values has a memory S `[keyDim, valueDim]`. Each position writes the part of its value to
@@ -81,7 +81,7 @@ export const buildDeltaNet: Block<DeltaNet> = (context, spec, x, states) => {
   const [keys, values] = [keyHeads * keyDim, valueHeads * valueDim]
   const convolved = silu(graph, convolve(context, convolution, project(x, mixed), inputs))
   const [q, k, v] = split(graph, convolved, [keys, keys, values]) as [Value, Value, Value]
-  const rate = graph.node('Neg', [graph.node('Exp', [weight(tensors.decayLog, [valueHeads])])])
+  const rate = decayRates(context, tensors.decayLog, valueHeads)
   const [g, b] = graph.contribOutputs(
     'LinearAttentionGate',
     [project(x, decay), weight(tensors.decayBias, [valueHeads]), rate, project(x, share)],

@@ -2,7 +2,7 @@ import type {Value} from '../../onnx/index.js'
 import type {NormNames} from '../norm-names.js'
 import type {Block, Projection, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
-import {memoryState, rmsNorm, silu, split} from './parts.js'
+import {decayRates, memoryState, projectBiased, rmsNorm, silu, split} from './parts.js'
 
 /**
  * A state space layer of Mamba 2. Each head has a state h `[stateSize, headDim]`: with the time step t, h = exp(-a t) h +
@@ -80,11 +80,7 @@ export const buildMamba2: Block<Mamba2> = (context, spec, x, states) => {
   const [into, out] = spec.projections
   const [inputs, memory] = states as [StateValue, StateValue]
   const inner = heads * headDim
-  const project = (value: Value, projection: Projection) => {
-    const {name, shape} = projection
-    const product = context.project(value, projection)
-    return hasBiases ? graph.node('Add', [product, weight(name.replace(/weight$/, 'bias'), [shape[0]])]) : product
-  }
+  const project = (value: Value, projection: Projection) => projectBiased(context, value, projection, hasBiases)
   const byHead = (value: Value) => graph.node('Reshape', [value, graph.integers(0, 0, heads, headDim)])
   const factors = (value: Value) => graph.node('Unsqueeze', [value, graph.integers(-1)])
   const together = (value: Value) => graph.node('Reshape', [value, graph.integers(0, 0, inner)])
@@ -96,7 +92,7 @@ export const buildMamba2: Block<Mamba2> = (context, spec, x, states) => {
   const ones = graph.filled('float32', [heads], 1)
   // Softplus. The operator of that name rounds an element differently by its place in the tensor.
   const [time] = graph.contribOutputs('LinearAttentionGate', [step, weight(tensors.timeBias, [heads]), ones], [true])
-  const rate = graph.node('Neg', [graph.node('Exp', [weight(tensors.decayLog, [heads])])])
+  const rate = decayRates(context, tensors.decayLog, heads)
   const [read, written] = graph.contribOutputs(
     'LinearAttention',
     [c, b, together(graph.node('Mul', [byHead(u), factors(time)])), memory.past, graph.node('Mul', [time, rate])],

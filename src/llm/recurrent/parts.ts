@@ -1,11 +1,23 @@
 import type {GraphBuilder, Value} from '../../onnx/index.js'
-import type {StateTensor} from './block.js'
+import type {BlockContext, Projection, StateTensor} from './block.js'
 
 /** What linear attention keeps of a sequence: for each head, a matrix from keys to values. */
 export const memoryState = (heads: number, keyDim: number, valueDim: number): StateTensor => ({
   name: 'memory',
   shape: [heads, keyDim, valueDim],
 })
+
+/** x W^T, and the bias next to the matrix if there is one. */
+export function projectBiased(context: BlockContext, x: Value, projection: Projection, hasBias: boolean): Value {
+  const product = context.project(x, projection)
+  if (!hasBias) return product
+  const {name, shape} = projection
+  return context.graph.node('Add', [product, context.weight(name.replace(/weight$/, 'bias'), [shape[0]])])
+}
+
+/** Decay rates of heads, negative, by the name of their logarithms. */
+export const decayRates = ({graph, weight}: BlockContext, logarithms: string, heads: number): Value =>
+  graph.node('Neg', [graph.node('Exp', [weight(logarithms, [heads])])])
 
 /** x * sigmoid(x). */
 export const silu = (graph: GraphBuilder, x: Value): Value => graph.contrib('QuickGelu', [x], {alpha: {float: 1}})

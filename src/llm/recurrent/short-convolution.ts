@@ -2,7 +2,7 @@ import type {Value} from '../../onnx/index.js'
 import type {NormNames} from '../norm-names.js'
 import type {Block, Projection, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
-import {split} from './parts.js'
+import {projectBiased, split} from './parts.js'
 
 /**
  * A gated convolution over a few positions: the input is projected to three parts b, c and u, and the output is the
@@ -45,11 +45,7 @@ export const buildShortConvolution: Block<ShortConvolution> = (context, spec, x,
   const {graph} = context
   const {convolution, hasBiases} = spec
   const [into, out] = spec.projections
-  const project = (value: Value, projection: Projection) => {
-    const y = context.project(value, projection)
-    if (!hasBiases) return y
-    return graph.node('Add', [y, context.weight(projection.name.replace(/weight$/, 'bias'), [projection.shape[0]])])
-  }
+  const project = (value: Value, projection: Projection) => projectBiased(context, value, projection, hasBiases)
   const {channels} = convolution
   const [b, c, u] = split(graph, project(x, into), [channels, channels, channels]) as [Value, Value, Value]
   const convolved = convolve(context, convolution, graph.node('Mul', [b, u]), states[0] as StateValue)
