@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto'
-import {chmodSync, constants, mkdirSync, renameSync, rmSync, type Stats, statSync, writeFileSync} from 'node:fs'
-import {chmod, copyFile, link, mkdir, rename, rm, stat, writeFile} from 'node:fs/promises'
+import {chmodSync, mkdirSync, renameSync, rmSync, type Stats, statSync, writeFileSync} from 'node:fs'
+import {chmod, copyFile, type FileHandle, link, mkdir, open, rename, rm, stat, writeFile} from 'node:fs/promises'
 import {dirname, join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 
@@ -48,18 +48,55 @@ export const placeFile = (partial: string, path: string, {keep}: {keep: boolean}
 
 /** Renames a file to an unused name. If several processes do so concurrently, one succeeds. */
 async function renameExclusively(partial: string, path: string): Promise<void> {
-  const isTaken = (error: NodeJS.ErrnoException) => error.code === 'EEXIST'
   try {
-    // Some file systems do not support hard links.
-    await link(partial, path).catch((error) => {
-      if (isTaken(error)) throw error
-      return copyFile(partial, path, constants.COPYFILE_EXCL)
+    await link(partial, path).catch((error: NodeJS.ErrnoException) => {
+      if (!noLinks.has(error.code ?? '')) throw error
+      return copyExclusively(partial, path)
     })
   } catch (error) {
-    if (!isTaken(error as NodeJS.ErrnoException)) throw error
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     throw new SvcError('output_exists', {path, flag: '--overwrite'}, {cause: error})
   }
   await rm(partial, {force: true})
+}
+
+/** Codes of file systems without hard links, or with a limit of them. */
+const noLinks: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'])
+
+/** Copies a file to an unused name; a copy that fails, as on a full disk, leaves no file. */
+async function copyExclusively(from: string, to: string): Promise<void> {
+  await (await open(to, 'wx')).close()
+  try {
+    await copyFile(from, to)
+  } catch (error) {
+    await rm(to, {force: true})
+    throw error
+  }
+}
+
+/**
+ * Creates a file with a content, which no other process has created. If it cannot be written, as on a full disk, it is
+ * removed.
+ * @returns false if the path exists
+ * @throws disk_full, file_unwritable
+ */
+export async function createExclusively(path: string, content: string): Promise<boolean> {
+  let file: FileHandle
+  try {
+    file = await open(path, 'wx')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw writeFault(error, path)
+  }
+  try {
+    await file.writeFile(content)
+    return true
+  } catch (error) {
+    await rm(path, {force: true})
+    throw writeFault(error, path)
+  } finally {
+    await file.close()
+  }
 }
 
 /** Synchronous form of `writeFileAtomic`. @throws disk_full, file_unwritable */

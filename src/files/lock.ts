@@ -1,11 +1,11 @@
 import {randomUUID} from 'node:crypto'
-import {mkdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises'
+import {mkdir, readFile, rm, stat, utimes} from 'node:fs/promises'
 import {hostname} from 'node:os'
 import {dirname} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {SvcError} from '../errors/index.js'
 import {isRunning} from '../process/index.js'
-import {writeFault} from './atomic-write.js'
+import {createExclusively, writeFault} from './atomic-write.js'
 
 /** Lock between processes. */
 export interface FileLock {
@@ -113,7 +113,7 @@ const refresh = (path: string) => void utimes(path, new Date(), new Date()).catc
 /** @param afterEachTry throws to stop waiting */
 async function acquire(path: string, timing: LockTiming, afterEachTry: () => void): Promise<FileLock> {
   const holder = `${process.pid} ${hostname()} ${randomUUID()} ${Date.now()}`
-  while (!(await create(path, holder))) {
+  while (!(await createExclusively(path, holder))) {
     if (!(await discardStale(path, holder, timing))) await sleep(timing.pollMs * (0.1 + 0.9 * Math.random()))
     afterEachTry()
   }
@@ -128,16 +128,6 @@ async function acquire(path: string, timing: LockTiming, afterEachTry: () => voi
 
 const read = (path: string) => readFile(path, 'utf8').catch(() => undefined)
 
-async function create(path: string, holder: string): Promise<boolean> {
-  try {
-    await writeFile(path, holder, {flag: 'wx'})
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
-}
-
 /**
  * Removes a stale lock. A guard file ensures that only one process does so: a second one that has seen the old lock
  * would remove the new lock of the first. The guard itself has no such protection, so a crash in here leaves a small
@@ -147,7 +137,7 @@ async function create(path: string, holder: string): Promise<boolean> {
 async function discardStale(path: string, holder: string, {staleMs}: LockTiming): Promise<boolean> {
   if (!(await isStale(path, staleMs))) return false
   const guard = `${path}.void`
-  if (!(await create(guard, holder))) {
+  if (!(await createExclusively(guard, holder))) {
     if (await isStale(guard, staleMs)) await rm(guard, {force: true})
     return false
   }

@@ -69,10 +69,23 @@ function open({filter, format, stream}: LogOptions): Log {
   return {root: () => (root ??= openWriter(format, stream)), level}
 }
 
+/** Size of the lines that are kept in memory until standard error can be written again, bytes. */
+const maxKeptBytes = 1 << 20
+
+/**
+ * A server continues if its log is on a full disk: some lines are written later, and the rest is dropped. Without a listener,
+ * the call that logs would throw.
+ */
+function openStandardError(destination: typeof import('pino').destination): DestinationStream {
+  const stream = destination({fd: 2, sync: true, maxLength: maxKeptBytes})
+  stream.on('error', () => {})
+  return stream
+}
+
 function openWriter(format: LogOptions['format'], given: DestinationStream | undefined): PinoLogger {
   const load = createRequire(import.meta.url)
   const {pino, destination} = load('pino') as typeof import('pino')
-  const stream = given ?? destination({fd: 2, sync: true})
+  const stream = given ?? openStandardError(destination)
   const text = format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
   return pino(
     {

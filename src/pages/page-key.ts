@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto'
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {dirname} from 'node:path'
+import {writeFileAtomicSync} from '../files/index.js'
 
 const keyForm = /^[\w-]{24}$/
 
@@ -16,8 +17,18 @@ export function pageKey(path: string): string {
     writeFileSync(path, `${key}\n`, {flag: 'wx', mode: 0o600})
     return key
   } catch {
-    return readKey(path) ?? key
+    return readKey(path) ?? replaceKey(path, key)
   }
+}
+
+/** Replaces a file without a whole key, which a full disk or a crash has left. */
+function replaceKey(path: string, key: string): string {
+  try {
+    writeFileAtomicSync(path, `${key}\n`, {mode: 0o600})
+  } catch {
+    // The key then holds as long as its server.
+  }
+  return key
 }
 
 function readKey(path: string): string | undefined {

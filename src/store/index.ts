@@ -26,6 +26,7 @@ export {
   createFile,
   type DatabaseOptions,
   fileIdOf,
+  isTransient,
   openAlone,
   openDatabase,
   openStore,

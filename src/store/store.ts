@@ -3,7 +3,7 @@ import {access, mkdir, open, readlink, realpath} from 'node:fs/promises'
 import {dirname, resolve} from 'node:path'
 import {setTimeout} from 'node:timers/promises'
 import type {Database, Statement} from 'better-sqlite3'
-import {SvcError} from '../errors/index.js'
+import {isErrorOf, SvcError} from '../errors/index.js'
 import {loadDriver} from './driver.js'
 import {applyFragments, type Fragment} from './fragment.js'
 import {emitCommit} from './watch.js'
@@ -270,6 +270,10 @@ function asStore(database: Database, path: string): Store {
   }
   return store
 }
+
+/** True for an error that the same write may not meet later: the file is locked, or its disk is full. */
+export const isTransient = (error: unknown): boolean =>
+  isErrorOf(error, 'store_busy') || isErrorOf(error, 'store_unwritable')
 
 const isLocked = (error: unknown) =>
   error instanceof Error && /^SQLITE_(BUSY|LOCKED)/.test((error as NodeJS.ErrnoException).code ?? '')

@@ -3,7 +3,9 @@ import {chmod, lstat, mkdir, readdir, readFile, stat, symlink} from 'node:fs/pro
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
-import {writeFileAtomic, writeFileAtomicSync} from '../../src/files/index.js'
+import {holdLockFile, writeFileAtomic, writeFileAtomicSync} from '../../src/files/index.js'
+import {pageKey} from '../../src/pages/index.js'
+import {smallDisk} from '../support/small-disk.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 type Write = (...args: Parameters<typeof writeFileAtomicSync>) => void | Promise<void>
@@ -121,5 +123,26 @@ describe('concurrent writes', () => {
       'no part of a file is seen',
     )
     assert.deepEqual(await readdir(folder), ['a.txt'])
+  })
+})
+
+describe('a full disk', () => {
+  it('leaves the folder as it was, and the next write succeeds', async (test) => {
+    const disk = await smallDisk(test, 64)
+    if (disk === undefined) return test.skip('this process must not mount a file system')
+    const path = join(disk.path, 'a.txt')
+    disk.fill()
+    const content = 'x'.repeat(100)
+    const isFull = (error: unknown) => isErrorOf(error, 'disk_full')
+    for (const keep of [true, false]) await assert.rejects(writeFileAtomic(path, content, {keep}), isFull)
+    assert.throws(() => writeFileAtomicSync(path, content), isFull)
+    await assert.rejects(holdLockFile(join(disk.path, 'lock')), isFull)
+    assert.match(pageKey(path), /^[\w-]{24}$/)
+    assert.deepEqual(await readdir(disk.path), ['a.txt', 'filler'])
+    disk.free()
+    const key = pageKey(path)
+    assert.equal(pageKey(path), key, 'the rest of a key is replaced')
+    await writeFileAtomic(path, content)
+    assert.equal(await readFile(path, 'utf8'), content)
   })
 })

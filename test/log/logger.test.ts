@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import {existsSync} from 'node:fs'
 import {describe, it} from 'node:test'
 import {execa} from 'execa'
 import {SvcError} from '../../src/errors/index.js'
@@ -79,6 +80,20 @@ describe('unconfigured log', () => {
       stderr.split('\n').map((line) => JSON.parse(line).msg),
       ['loud'],
     )
+  })
+})
+
+describe('a log on a full disk', {skip: !existsSync('/dev/full') && 'this system has no /dev/full'}, () => {
+  it('ends neither the program nor the work that logs', async () => {
+    const module = new URL('../../src/log/index.js', import.meta.url).href
+    const script = `
+      const {logger} = await import(${JSON.stringify(module)})
+      for (let line = 0; line < 3000; line++) logger('llm').warn({line, text: 'x'.repeat(1000)}, 'lost')
+      setTimeout(() => process.stdout.write('done'), 10)
+    `
+    const program = [process.execPath, '--input-type=module', '--eval', script]
+    const {stdout} = await execa('sh', ['-c', 'exec "$0" "$@" 2> /dev/full', ...program])
+    assert.equal(stdout, 'done')
   })
 })
 

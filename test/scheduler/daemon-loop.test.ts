@@ -3,6 +3,7 @@ import {spawn} from 'node:child_process'
 import {rename, rm} from 'node:fs/promises'
 import {describe, it, type TestContext} from 'node:test'
 import {isErrorOf, SvcError} from '../../src/errors/index.js'
+import {configureLog} from '../../src/log/index.js'
 import {reportStatus, setPaused, spawnAgent} from '../../src/orchestrator/index.js'
 import {openSessions} from '../../src/sessions/index.js'
 import {
@@ -61,6 +62,34 @@ describe('a daemon whose workspace is renamed', () => {
     there.store.run('UPDATE orch_leases SET pid = 0, expires_at_ms = 0')
     await startDaemon(t, there, new ScriptedProcessor())
     await until(() => statusOf(there, id) === 'Completed', 'the task is completed')
+  })
+})
+
+describe('a daemon that cannot write its store for a while, as on a full disk', () => {
+  it('keeps a result until it can be stored, and runs the tasks that follow', async (t) => {
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const {orchestrator, client} = await running(t, async (_, __, signal) => {
+      await Promise.race([finished, untilAborted(signal)])
+      return done('kept')
+    })
+    const first = submit(client)
+    await until(() => statusOf(client, first) === 'InProgress', 'the task runs')
+    const refused = new Set<string>()
+    const write = (line: string) => {
+      const {err, msg} = JSON.parse(line)
+      if (err?.code === 'store_unwritable') refused.add(msg)
+    }
+    configureLog({filter: 'error', format: 'json', stream: {write}})
+    orchestrator.store.run('PRAGMA query_only = 1')
+    const second = submit(client)
+    finish()
+    await until(() => refused.size === 2, 'a round and the result of the task were refused')
+    orchestrator.store.run('PRAGMA query_only = 0')
+    await until(() => [first, second].every((id) => statusOf(client, id) === 'Completed'), 'both are completed')
+    assert.equal(requireTask(client, first).result?.text, 'kept')
   })
 })
 

@@ -2,10 +2,11 @@ import {randomUUID} from 'node:crypto'
 import os from 'node:os'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
+import {logger} from '../../log/index.js'
 import {retryHeldPlans} from '../../plans/index.js'
 import {onAbort} from '../../process/index.js'
 import {type Sessions, sessionsOf} from '../../sessions/index.js'
-import {watchStore} from '../../store/index.js'
+import {isTransient, watchStore} from '../../store/index.js'
 import {
   DaemonLease,
   type EventRecord,
@@ -72,8 +73,10 @@ const defaultDrainMs = 10_000
 
 /**
  * Runs the tasks of a workspace, one at a time per agent. Only one loop runs per workspace. It keeps no state that its
- * successor needs: if it is killed, another process takes over the lease and queues its tasks again.
- * @throws daemon_running, daemon_replaced; store_busy if the store stays locked
+ * successor needs: if it is killed, another process takes over the lease and queues its tasks again. While the disk is full,
+ * it waits.
+ * @throws daemon_running, daemon_replaced; store_busy if the store stays locked; store_unwritable if the disk is full at the
+ * start or the end
  */
 export async function runDaemon(context: WorkspaceContext, options: DaemonOptions): Promise<void> {
   const holder = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
@@ -120,6 +123,8 @@ class Loop {
   #isInRound = false
   /** True if this store has been written to outside a round; `data_version` does not show it. */
   #isWritten = false
+  /** True since a write failed because the disk is full, until one succeeds. */
+  #isUnwritable = false
   readonly #stopWatching: () => void
   /** The error that ended the loop. */
   fault: unknown
@@ -147,16 +152,26 @@ class Loop {
       this.#isInRound = true
       try {
         this.#round()
+        this.#isUnwritable = false
       } catch (error) {
-        // Another process holds the lock for long: the next round is early enough while the lease is held.
-        if (!isErrorOf(error, 'store_busy')) throw error
+        // Another process holds the lock for long, or the disk is full: the next round tries again while the lease is held.
+        if (!isTransient(error)) throw error
         this.#dataVersion = unknownVersion
+        if (isErrorOf(error, 'store_unwritable')) this.#onUnwritable(error)
       } finally {
         this.#isInRound = false
       }
       if (this.fault !== undefined) throw this.fault
       await this.#pause()
     }
+  }
+
+  /** Makes the next round begin with a write, which shows whether the disk is still full. */
+  #onUnwritable(error: SvcError): void {
+    this.#renewed = Number.NEGATIVE_INFINITY
+    if (!this.#isUnwritable)
+      logger('svc.orchestrator').error({err: error}, 'the store cannot be written; the daemon continues when it can')
+    this.#isUnwritable = true
   }
 
   #round(): void {
@@ -208,7 +223,7 @@ class Loop {
       this.#endLostRuns()
       this.hidden.wake()
     } catch (error) {
-      if (!isErrorOf(error, 'store_busy')) this.fault ??= error
+      if (!isTransient(error)) this.fault ??= error
     }
   }
 
@@ -282,7 +297,9 @@ class Loop {
     this.#runs.set(id, running)
     running.done
       .catch((error: unknown) => {
-        this.fault ??= error ?? new SvcError('internal', {reason: 'a run ended without a reason'})
+        // The result could not be written to a full disk before the end: the next daemon queues the task again.
+        if (!isErrorOf(error, 'store_unwritable'))
+          this.fault ??= error ?? new SvcError('internal', {reason: 'a run ended without a reason'})
       })
       .finally(() => {
         this.#runs.delete(id)
@@ -327,8 +344,9 @@ class Loop {
 
   /** Duration of the next pause, ms. */
   #pauseMs(): number {
-    if (this.#dataVersion === unknownVersion) return 0
     const {pollMs = defaultPollMs, tickMs = defaultTickMs} = this.#options
+    if (this.#isUnwritable) return tickMs
+    if (this.#dataVersion === unknownVersion) return 0
     const now = performance.now()
     const check = checkDelaysMs[this.#checks++]
     return Math.min(

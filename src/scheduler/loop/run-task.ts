@@ -1,6 +1,8 @@
+import {setTimeout as sleep} from 'node:timers/promises'
 import {isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import {type KeptOutput, processStart, startTimer} from '../../process/index.js'
+import {isTransient} from '../../store/index.js'
 import {type DaemonLease, type Judged, runLimit, type TaskRun} from '../../tasks/index.js'
 import {recordWork} from '../../telemetry/index.js'
 import type {WorkspaceContext} from '../../workspace/index.js'
@@ -43,7 +45,11 @@ export function runTask(
 ): RunningTask {
   const {task} = run
   const controller = new AbortController()
-  const end = (why: Ending) => controller.abort(new RunEnded(why))
+  const over = new AbortController()
+  const end = (why: Ending) => {
+    if (why === 'claim_lost' || why === 'draining') over.abort()
+    controller.abort(new RunEnded(why))
+  }
   const {ms, reason} = runLimit(context.config, {...task, ...task.budget})
   const timer = startTimer(() => end(reason), ms)
   const {report, storeOutput, close} = reportOf(run)
@@ -53,13 +59,13 @@ export function runTask(
   const done = work(run, {processor, report, signal: controller.signal})
     .then(
       ({outcome, judged}) =>
-        settle(context, lease, run, () => {
+        settle(context, lease, run, over.signal, () => {
           storeOutput()
           settleOutcome(context, run, judged, outcome)
           record('success')
         }),
       (error: unknown) =>
-        settle(context, lease, run, () => {
+        settle(context, lease, run, over.signal, () => {
           storeOutput()
           failRun(run, error)
           record('failure')
@@ -120,7 +126,7 @@ function reportOf(run: TaskRun): {report: RunReport; storeOutput(): number; clos
     }
   }
   let processTimer: NodeJS.Timeout | undefined
-  /** Retried while the store is locked, because a run that works should not be ended for this. */
+  /** Retried while the store cannot be written, because a run that works should not be ended for this. */
   const writeProcess: RunReport['process'] = (pid, start) => {
     if (!isWritten(() => run.process(pid, start))) processTimer = setTimeout(() => writeProcess(pid, start), processMs)
   }
@@ -129,7 +135,7 @@ function reportOf(run: TaskRun): {report: RunReport; storeOutput(): number; clos
       output = written
       timer ??= setTimeout(storePiece, outputMs)
     },
-    // Progress is not worth failing a task: it is dropped while the store is locked.
+    // Progress is not worth failing a task: it is dropped while the store cannot be written.
     phase: (phase) => void isWritten(() => run.phase(phase)),
     message: (message) => void isWritten(() => run.message(message)),
     process: writeProcess,
@@ -141,13 +147,13 @@ function reportOf(run: TaskRun): {report: RunReport; storeOutput(): number; clos
   return {report, storeOutput, close}
 }
 
-/** False if the store is locked. */
+/** False if the store cannot be written at the moment. */
 function isWritten(write: () => void): boolean {
   try {
     write()
     return true
   } catch (error) {
-    if (isErrorOf(error, 'store_busy')) return false
+    if (isTransient(error)) return false
     throw error
   }
 }
@@ -173,18 +179,50 @@ function endRun(run: TaskRun, ending: Ending): void {
 
 /**
  * Writes the end of a run in one transaction under the lease. A late end is not an error: the task belongs to another
- * holder. If the end cannot be written, the task fails; otherwise it would run forever.
- * @throws daemon_replaced, store_busy
+ * holder. If the end cannot be written, the task fails; otherwise it would run forever. While the disk is full, the result
+ * waits in memory.
+ * @param over aborts when the daemon stops or the task is another's: then a full disk is not waited for
+ * @throws daemon_replaced, store_busy, store_unwritable
  */
-async function settle(context: WorkspaceContext, lease: DaemonLease, run: TaskRun, write: () => void): Promise<void> {
+async function settle(
+  context: WorkspaceContext,
+  lease: DaemonLease,
+  run: TaskRun,
+  over: AbortSignal,
+  write: () => void,
+): Promise<void> {
+  const onUnwritable = (error: unknown) =>
+    logger('svc.orchestrator').error({err: error}, `the result of ${run.task.display_id} cannot be stored yet`)
+  const store = (work: () => void) => whileUnwritable(() => lease.write(work), {over, onUnwritable})
   try {
-    await lease.write(write)
+    await store(write)
   } catch (error) {
-    if (isErrorOf(error, 'daemon_replaced') || isErrorOf(error, 'store_busy')) throw error
+    if (isErrorOf(error, 'daemon_replaced') || isTransient(error)) throw error
     const reason = `its result cannot be stored: ${SvcError.from(error).message}`
-    if (!isErrorOf(error, 'claim_lost')) await lease.write(() => run.fail(reason, {isFinal: true}))
+    if (!isErrorOf(error, 'claim_lost')) await store(() => run.fail(reason, {isFinal: true}))
   }
   // The command and the checks have ended, whichever process holds the task now.
-  if (run.task.processor === 'exec' || context.config.behavioralGateOnComplete)
-    await lease.write(() => run.forgetProcess())
+  if (run.task.processor === 'exec' || context.config.behavioralGateOnComplete) await store(() => run.forgetProcess())
+}
+
+/** Interval between attempts to write to a full disk, ms. */
+const unwritableMs = 1000
+
+/**
+ * Repeats a write while the disk is full.
+ * @param onUnwritable called once, before the first repetition
+ * @throws store_unwritable when the signal aborts
+ */
+async function whileUnwritable(
+  write: () => Promise<void>,
+  {over, onUnwritable}: {over: AbortSignal; onUnwritable: (error: unknown) => void},
+): Promise<void> {
+  for (let isFirst = true; ; isFirst = false)
+    try {
+      return await write()
+    } catch (error) {
+      if (!isErrorOf(error, 'store_unwritable') || over.aborted) throw error
+      if (isFirst) onUnwritable(error)
+      await sleep(unwritableMs, undefined, {signal: over}).catch(() => undefined)
+    }
 }

@@ -2,7 +2,7 @@ import {setMaxListeners} from 'node:events'
 import type {WorkflowJournalEntry} from '../../contracts/index.js'
 import {isErrorOf} from '../../errors/index.js'
 import {onAbort} from '../../process/index.js'
-import {watchStore} from '../../store/index.js'
+import {isTransient, watchStore} from '../../store/index.js'
 import {notify, type WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
 import {withdrawTasks} from '../activities/task.js'
@@ -125,7 +125,7 @@ class Driver {
       if (this.#isCancelled()) this.#abort.abort(new Cancellation('The run is cancelled.'))
       else this.#waits.check()
     } catch (error) {
-      if (!isErrorOf(error, 'store_busy')) this.#abort.abort(error)
+      if (!isTransient(error)) this.#abort.abort(error)
     }
   }
 
@@ -152,7 +152,7 @@ class Driver {
         renewLease(this.#context, lease)
       })
     } catch (error) {
-      if (!isErrorOf(error, 'store_busy')) this.#abort.abort(error)
+      if (!isTransient(error)) this.#abort.abort(error)
     }
   }
 
