@@ -80,6 +80,8 @@ export class ModelHost implements Resident, ModelService {
   #lastUsed = performance.now()
   readonly #totals = new Map<CounterName, number>()
   readonly #closing = new AbortController()
+  /** Ends the use of the files of a model that stays in use, which other processes see. */
+  #releaseFiles: () => void = () => undefined
 
   constructor({name, path}: HostedModel, description: ModelDescription, options: HostOptions, room: MemoryRoom) {
     this.path = path
@@ -101,10 +103,14 @@ export class ModelHost implements Resident, ModelService {
     room: MemoryRoom,
     signal: AbortSignal,
   ): Promise<ModelHost> {
-    await holdModel(path, options).catch(() => undefined)
-    const engine = await startEngine(path, {...engineOptions(options), signal})
+    const release = await holdModel(path, options).catch(() => () => undefined)
+    const engine = await startEngine(path, {...engineOptions(options), signal}).catch((error: unknown) => {
+      release()
+      throw error
+    })
     const {description} = engine
     const host = new ModelHost({name: name ?? (description.name || 'svc-local'), path}, description, options, room)
+    host.#releaseFiles = release
     host.#engine = Promise.resolve(engine)
     host.#identify(engine)
     host.#isReady = true
@@ -112,6 +118,7 @@ export class ModelHost implements Resident, ModelService {
       room.add(host)
     } catch (error) {
       await engine.close()
+      release()
       throw error
     }
     host.#arm()
@@ -215,6 +222,7 @@ export class ModelHost implements Resident, ModelService {
   async close(reason: Error): Promise<void> {
     this.#closing.abort(reason)
     await this.#closeEngine()
+    this.#releaseFiles()
   }
 
   async #retire(): Promise<void> {

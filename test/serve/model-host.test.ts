@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {rm, symlink} from 'node:fs/promises'
+import {realpath, rm, symlink} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {setTimeout as sleep} from 'node:timers/promises'
@@ -8,6 +8,8 @@ import {defaultSampling} from '../../src/sampling/index.js'
 import type {Admission} from '../../src/serve/admission.js'
 import {MemoryRoom} from '../../src/serve/memory-room.js'
 import {type HostOptions, ModelHost} from '../../src/serve/model-host.js'
+import {openPaths} from '../support/open-paths.js'
+import {skipWithoutProc} from '../support/resident-memory.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {tinyAdapterFiles, writeTinyModel} from '../support/tiny-model.js'
 import {until} from '../support/until.js'
@@ -58,6 +60,17 @@ describe('ModelHost', () => {
     await rm(join(folder, 'base/LICENSE.txt'))
     await symlink('nowhere', join(folder, 'base/LICENSE'))
     assert.equal((await describe('base')).license, undefined)
+  })
+
+  it('keeps its directory open for other processes to see until it is closed, also while it is unloaded', async (test) => {
+    if (skipWithoutProc) return test.skip(skipWithoutProc)
+    const folder = await realpath(await temporaryFolder(test))
+    await writeTinyModel(folder)
+    const host = await start(folder, 'tiny')
+    await host.unload()
+    assert.ok(openPaths().includes(folder))
+    await host.close(reason)
+    assert.equal(openPaths().includes(folder), false)
   })
 
   it('keeps the model loaded for the keep_alive of a request, even beyond the maximum timer delay', async (test) => {

@@ -3,8 +3,8 @@
  * standard input, and ends when the event loop is empty, like a separate process. A command line with an open timer or
  * connection does not end here either.
  */
-import {existsSync, readdirSync, readlinkSync} from 'node:fs'
 import {Readable, Writable} from 'node:stream'
+import {openPaths} from './open-paths.js'
 import {projectFile} from './project.js'
 import type {CommandLine, Ended} from './svc-in-turn.js'
 
@@ -21,20 +21,7 @@ let running: {mark: string; files: number; settled: boolean} | undefined
 const isOfNode = /^(anon_inode|pipe):/
 
 /** Number of open files and sockets; 0 on systems without `/proc`. */
-function openFiles(): number {
-  const folder = '/proc/self/fd'
-  const files = existsSync(folder) ? readdirSync(folder) : []
-  return files.filter((file) => !isOfNode.test(targetOf(`${folder}/${file}`))).length
-}
-
-/** Target of a link; empty if it is gone, like that of the folder that was just read. */
-function targetOf(link: string): string {
-  try {
-    return readlinkSync(link)
-  } catch {
-    return ''
-  }
-}
+const openFiles = (): number => openPaths().filter((path) => !isOfNode.test(path)).length
 
 /** Ignores signals for a command line that has just ended. */
 const ignore = () => undefined

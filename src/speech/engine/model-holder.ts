@@ -1,4 +1,4 @@
-import {holdOpen} from '../../files/index.js'
+import {holdOpenFor} from '../../files/index.js'
 import {orAborted} from '../../process/index.js'
 import type {OpenVadModel} from '../model/neural-vad.js'
 import {type SpeechEngine, type SpeechEngineOptions, startSpeechEngine} from './engine.js'
@@ -17,6 +17,8 @@ export class ModelHolder {
   /** The model with all threads for one recording, or with several workers for recordings that are transcribed together. */
   readonly #engines: {alone?: Promise<SpeechEngine> | undefined; together?: Promise<SpeechEngine> | undefined} = {}
   readonly #vadModels = new Map<string, Promise<OpenVadModel>>()
+  /** End the use of the files of the model, which other processes see. */
+  readonly #releases: (() => void)[] = []
 
   constructor(source: ModelSource) {
     this.#source = source
@@ -57,7 +59,8 @@ export class ModelHolder {
     const {locate, engine: options} = this.#source
     const {signal} = this.#closed
     const {name, path} = other?.description ?? (await locate(signal))
-    holdOpen(path)
+    const release = holdOpenFor(path)
+    if (release !== undefined) this.#releases.push(release)
     const start = use === 'alone' ? startSpeechEngine : startSpeechEngines
     try {
       return await start(path, {...options, name, signal})
@@ -83,5 +86,6 @@ export class ModelHolder {
     const engines = await Promise.all(Object.values(this.#engines).map((engine) => engine?.catch(() => undefined)))
     for (const engine of new Set(engines)) await engine?.release()
     for (const model of this.#vadModels.values()) await (await model.catch(() => undefined))?.release()
+    for (const release of this.#releases.splice(0)) release()
   }
 }
