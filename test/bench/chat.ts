@@ -139,7 +139,7 @@ async function secondModel(folder: string, signal: AbortSignal) {
   const cache = {SVC_SPEECH_CACHE_DIR: join(folder, 'speech')}
   Object.assign(process.env, cache)
   const flags = ['--models', root, '--precision', 'w8', '--chat-template', 'none']
-  const server = await startServer(flags, {cwd: folder, env: {HOME: folder, ...cache}})
+  const server = await startServer(flags, {cwd: folder, isAlone: true, env: {HOME: folder, ...cache}})
   try {
     const reply = async (model: string, keepAlive: number) => {
       const body = {model, prompt: 'Hi', stream: false, options: {num_predict: 1}, keep_alive: keepAlive}

@@ -67,7 +67,7 @@ async function counting() {
   const page = await readFile(projectFile('docs/serve.md'), 'utf8')
   const encode = (text: string) => tokenizer.encode(text, {special: false})
   const text = tokenizer.decode(encode(page.repeat(20)).slice(0, countedTokens))
-  const server = await startServer(['--model', folder])
+  const server = await startServer(['--model', folder], {isAlone: true})
   const body = JSON.stringify({messages: [{role: 'user', content: text}]})
   const count = async () => {
     const started = performance.now()

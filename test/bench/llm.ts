@@ -48,7 +48,7 @@ async function measureEngine(folder: string) {
 
 /** Response times of `/api/version` during the prefill of a long prompt. */
 async function measureServer(folder: string) {
-  const server = await startServer(['--model', folder, '--num-ctx', '4096', '--threads', '1'])
+  const server = await startServer(['--model', folder, '--num-ctx', '4096', '--threads', '1'], {isAlone: true})
   const body = JSON.stringify({prompt: 'a'.repeat(600), raw: true, stream: false, options: {num_predict: 1}})
   let reading = true
   const long = fetch(`${server.baseUrl}/api/generate`, {method: 'POST', body}).finally(() => {

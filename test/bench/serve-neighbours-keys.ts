@@ -52,7 +52,9 @@ async function measure(baseUrl: string, key: string, others: number): Promise<nu
 export async function serveNeighboursKeys() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   await writeFile(join(folder, 'keys.toml'), file, {mode: 0o600})
-  const server = await startServer(['--model', guideRun, '--parallel', '8', '--api-keys', join(folder, 'keys.toml')])
+  const server = await startServer(['--model', guideRun, '--parallel', '8', '--api-keys', join(folder, 'keys.toml')], {
+    isAlone: true,
+  })
   try {
     await measure(server.baseUrl, keys.few, 0)
     const alone = await measure(server.baseUrl, keys.few, 0)

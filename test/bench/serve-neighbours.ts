@@ -141,7 +141,7 @@ const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + 
  * request as many tokens.
  */
 export async function serveNeighbours() {
-  const server = await startServer(['--model', guideRun, '--parallel', '8'])
+  const server = await startServer(['--model', guideRun, '--parallel', '8'], {isAlone: true})
   try {
     await measure(server.baseUrl, 'ordinary')
     const plain = await measure(server.baseUrl, 'ordinary')

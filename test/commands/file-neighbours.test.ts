@@ -30,7 +30,7 @@ async function modelWithCache(t: TestContext) {
   return {
     generate: () => svc(generating, options),
     startGenerate: () => startSvc(generating, options),
-    serve: () => startServer(rounded, options),
+    serve: () => startServer(rounded, {...options, isAlone: true}),
     startPrune: () => startSvc(['cache', 'prune', '--all'], options),
     async prune() {
       const {stdout, stderr} = await svc(['cache', 'prune', '--all', '--json'], options)

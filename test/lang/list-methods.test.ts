@@ -136,7 +136,7 @@ describe('list methods', () => {
 `
     for (const use of ['sort()', 'distinct()', 'slice(1)', 'concat([1])']) {
       const {diagnostics, functions} = checkProgram(
-        `${long}fn used() { let items = long(21)\n    for _ in range(0, 200) { let other = items.${use} } }\n`,
+        `${long}fn used() { let items = long(17)\n    for _ in range(0, 250) { let other = items.${use} } }\n`,
       )
       assert.deepEqual(diagnostics, [])
       assert.throws(() => pureFunction(functions[1] as FunctionType)(), {reason: 'STEP_LIMIT'}, use)

@@ -32,6 +32,8 @@ const tokens = Array.from({length: positions}, (_, i) => (i * 73 + 11) % tinyMod
 const runs = [150, 90, ...Array.from({length: positions - 240}, () => 1)]
 /** Run sizes that do not make the cache grow. */
 const fewRuns = [60, 30, ...Array.from({length: 20}, () => 1)]
+/** Of these models, something changes in long runs: the cache, the rotary embedding, the parts of a recurrence. */
+const isLong = /two shards|window from its second|dynamic|LongRoPE|growing|DeltaNet|Mamba/
 
 interface Loaded {
   decoder: Decoder
@@ -155,16 +157,18 @@ const models: Record<string, Partial<TinyModel>> = {
   },
 }
 
-describe('logits of a randomly initialised model over 260 positions', () => {
+describe('logits of a randomly initialised model', () => {
   for (const [name, changes] of Object.entries({...models, ...tinyFamilies}))
     it(`match the reference: ${name}`, async (test) => {
       const model = await load(test, changes)
-      assertEqual(await engineLogits(model), model.reference.logits(tokens))
+      const actual = await engineLogits(model, isLong.test(name) ? runs : fewRuns)
+      assertEqual(actual, model.reference.logits(tokens.slice(0, actual.length)))
     })
 
   it('differ from a reference with swapped rotary halves', async (test) => {
     const model = await load(test, {}, undefined, rotateSwappedHalves)
-    const difference = largestDifference(await engineLogits(model), model.reference.logits(tokens))
+    const actual = await engineLogits(model, fewRuns)
+    const difference = largestDifference(actual, model.reference.logits(tokens.slice(0, actual.length)))
     assert.ok(difference > 1e-2, `largest difference ${difference}`)
   })
 

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import {once as onceEmitted} from 'node:events'
 import {realpath} from 'node:fs/promises'
-import {createInterface} from 'node:readline'
 import {after, type TestContext} from 'node:test'
 import {
   Client,
@@ -14,7 +12,8 @@ import {StdioClientTransport} from '@modelcontextprotocol/client/stdio'
 import {contractViolations} from '../../src/contracts/index.js'
 import type {Envelope} from '../../src/mcp/index.js'
 import {projectFile} from '../support/project.js'
-import {type SvcOptions, startSvc, svcBinary} from '../support/svc.js'
+import {type SvcOptions, svcBinary} from '../support/svc.js'
+import {startInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import type {newest} from './modern.js'
 
@@ -134,38 +133,25 @@ function toolClient(client: Client) {
   }
 }
 
-/** Starts the real binary as an HTTP server. */
+/** Starts `svc mcp serve` as an HTTP server in a separate process. */
 export async function startHttp(
   test: After,
   {cwd, args = [], env = {}}: {cwd: string; args?: readonly string[]; env?: SvcOptions['env']},
 ) {
   const address = args.includes('--http') ? [] : ['--http', '127.0.0.1:0']
-  const child = startSvc(['mcp', 'serve', ...address, '--json', ...args], {cwd, env: {HOME: cwd, ...env}})
-  test.after(async () => {
-    child.kill('SIGKILL')
-    await child
-  })
-  let stderr = ''
-  child.stderr?.on('data', (chunk) => {
-    stderr += chunk
-  })
-  const lines = createInterface({input: child.stdout as NodeJS.ReadableStream})
-  const [line] = (await Promise.race([
-    onceEmitted(lines, 'line'),
-    child.then(() => {
-      throw new Error(`the server ended: ${stderr}`)
-    }),
-  ])) as [string]
-  const ready = JSON.parse(line)
+  const running = startInTurn(['mcp', 'serve', ...address, '--json', ...args], {cwd, env: {HOME: cwd, ...env}})
+  test.after(running.close)
+  while (running.lines.length === 0) await running.told()
+  const ready = JSON.parse(running.lines[0] ?? '')
   assert.deepEqual(await contractViolations('cli/mcp-ready.v1', ready), [])
   const url = new URL('/mcp', ready.base_url)
   return {
     url,
-    stderr: () => stderr,
+    stderr: running.stderr,
     /** Sends the signal and returns the exit status. */
     async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM') {
-      child.kill(signal)
-      return (await child).exitCode
+      running.signal(signal)
+      return (await running.ended).exitCode
     },
     /** The official client, connected to it. */
     async connect(choices: ClientChoices = {}, options: StreamableHTTPClientTransportOptions = {}) {

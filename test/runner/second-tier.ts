@@ -59,6 +59,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'faults/orchestrator/settings.test',
     'faults/orchestrator/store.test',
     'faults/prove/injected-bugs.test',
+    'grammar/json-schema/fuzz.test',
     'lang/fuzz.test',
     'mcp/kill.test',
     'mesh/control-plane/canary.test',
@@ -72,6 +73,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
   'processes that use the same files, and clients that do not read': [
     'commands/db-neighbours.test',
     'commands/file-neighbours.test',
+    'commands/model-neighbours.test',
     'daemon/back-pressure.test',
     'mesh/node/announce.test',
   ],
@@ -135,6 +137,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'commands/orch-guide.test',
     'commands/orch-plan.test',
     'commands/orch-undo.test',
+    'commands/run-terminal.test',
     'commands/serve-adapters.test',
     'commands/serve-models.test',
     'commands/speech-serve.test',

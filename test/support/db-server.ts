@@ -1,10 +1,8 @@
-import {once} from 'node:events'
 import {writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {createInterface} from 'node:readline'
-import {startSvc} from './svc.js'
+import {startInTurn} from './svc-in-turn.js'
 
-/** A program served by the real binary. */
+/** A program served by `svc db serve` in a separate process. */
 export interface DbServer {
   baseUrl: string
   /** Calls an endpoint and returns the status and the JSON body. */
@@ -27,12 +25,12 @@ export async function serveDb(
   const program = join(folder, 'program.svc')
   await writeFile(program, source)
   const port = args.includes('--port') ? [] : ['--port', '0']
-  const child = startSvc(['db', 'serve', program, '--db', join(folder, 'app.db'), '--json', ...port, ...args], {
+  const running = startInTurn(['db', 'serve', program, '--db', join(folder, 'app.db'), '--json', ...port, ...args], {
     cwd: folder,
     env,
   })
-  const [line] = (await once(createInterface({input: child.stdout as NodeJS.ReadableStream}), 'line')) as [string]
-  const {base_url: baseUrl} = JSON.parse(line) as {base_url: string}
+  while (running.lines.length === 0) await running.told()
+  const {base_url: baseUrl} = JSON.parse(running.lines[0] ?? '') as {base_url: string}
   const answer = async (response: Response) => {
     const text = await response.text()
     return {status: response.status, json: text === '' ? undefined : (JSON.parse(text) as unknown)}
@@ -49,10 +47,10 @@ export async function serveDb(
       ),
     get: async (path) => answer(await fetch(baseUrl + path)),
     stop: async (signal = 'SIGTERM') => {
-      child.kill(signal)
-      await child.catch(() => undefined)
+      running.signal(signal)
+      await running.ended
     },
   }
-  t.after(() => server.stop('SIGKILL'))
+  t.after(running.close)
   return server
 }

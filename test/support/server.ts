@@ -1,6 +1,5 @@
-import {once} from 'node:events'
-import {createInterface} from 'node:readline'
-import {type SvcOptions, startSvc} from './svc.js'
+import type {SvcOptions} from './svc.js'
+import {startAlone, startInTurn} from './svc-in-turn.js'
 
 /** A server in a separate process. */
 export interface RunningServer {
@@ -12,33 +11,31 @@ export interface RunningServer {
   stop(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | undefined>
 }
 
+export interface ServerOptions extends SvcOptions {
+  /** Starts a new process, like a user; by default a reused one. */
+  isAlone?: boolean
+}
+
 /**
- * Starts `svc serve`, on a free port unless the arguments name one, and waits until it is ready. It uses one thread unless `SVC_THREADS` is set: test
- * models are so small that more threads would only spin.
+ * Starts `svc serve`, on a free port unless the arguments name one, and waits until it is ready. It uses one thread unless
+ * `SVC_THREADS` is set: test models are so small that more threads would only spin.
  */
-export async function startServer(args: readonly string[], {cwd, env}: SvcOptions = {}): Promise<RunningServer> {
-  const options = {...(cwd === undefined ? {} : {cwd}), env: {SVC_THREADS: '1', ...env}}
+export async function startServer(
+  args: readonly string[],
+  {env, isAlone = false, ...options}: ServerOptions = {},
+): Promise<RunningServer> {
   const port = args.includes('--port') ? [] : ['--port', '0']
-  const running = startSvc(['serve', ...port, '--json', ...args], options)
-  let stderr = ''
-  running.stderr?.on('data', (chunk) => {
-    stderr += chunk
-  })
-  const lines = createInterface({input: running.stdout as NodeJS.ReadableStream})
-  const [line] = await Promise.race([
-    once(lines, 'line'),
-    running.then(({stdout}) => {
-      throw new Error(`The server ended: ${stdout}${stderr}`)
-    }),
-  ])
-  const {base_url: baseUrl, pid} = JSON.parse(line)
+  const start = isAlone ? startAlone : startInTurn
+  const running = start(['serve', ...port, '--json', ...args], {...options, env: {SVC_THREADS: '1', ...env}})
+  while (running.lines.length === 0) await running.told()
+  const {base_url: baseUrl, pid} = JSON.parse(running.lines[0] ?? '')
   return {
     baseUrl,
     pid,
-    stderr: () => stderr,
+    stderr: running.stderr,
     async stop(signal = 'SIGTERM') {
-      running.kill(signal)
-      return (await running).exitCode
+      running.signal(signal)
+      return (await running.ended).exitCode
     },
   }
 }

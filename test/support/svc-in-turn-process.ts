@@ -46,19 +46,34 @@ process.on('message', ({args, cwd, env, input, mark}: CommandLine) => {
 
 process.on('beforeExit', () => {
   if (running === undefined || !process.connected) return
-  const {mark, files, settled} = running
+  const own = running
+  running = undefined
+  void end(own)
+})
+
+/** Reports the end of a command line. */
+async function end({mark, files, settled}: {mark: string; files: number; settled: boolean}): Promise<void> {
   const exitCode = settled ? Number(process.exitCode ?? 0) : unsettled
   // An MCP server takes over standard output for the rest of its process.
   Reflect.deleteProperty(process.stdout, 'write')
+  await closeConnections()
   const isAsBefore = settled && openFiles() === files
   const ended: Ended = {exitCode, isAsBefore}
-  running = undefined
   for (const signal of signals) process.on(signal, ignore)
   process.exitCode = undefined
   for (const stream of [process.stdout, process.stderr]) Writable.prototype.write.call(stream, mark, 'utf8')
   process.channel?.ref()
   process.send?.(ended)
-})
+}
+
+/** Replaces the dispatcher of undici and `fetch`, whose idle connections stay open for a few seconds. */
+async function closeConnections(): Promise<void> {
+  const place = Symbol.for('undici.globalDispatcher.1')
+  const {[place]: used} = globalThis as {[place]?: {close(): Promise<void>}}
+  if (used === undefined) return
+  Object.assign(globalThis, {[place]: new (used.constructor as new () => typeof used)()})
+  await used.close()
+}
 
 /** Splits input into chunks of the size that a pipe delivers. */
 function* pieces(input: string | Uint8Array): Generator<Buffer> {

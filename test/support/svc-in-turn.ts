@@ -52,13 +52,15 @@ let busy = 0
 /** Variables that are read when a command line runs, unlike those that Node and libraries read at startup. */
 const readLate = /^(SVC_\w+|HF_\w+|HOME|PATH|USER|XDG_\w+)$/
 
+const canBeReused = ({env = {}}: SvcOptions): boolean => Object.keys(env).every((name) => readLate.test(name))
+
 /**
  * Runs a command line through `main` in a reused process. It takes a tenth of the time of `svc` and has the same output
  * and exit status, which `svc-in-turn.test.ts` verifies. Not for tests of signals, closed pipes, process ids, secrets
  * in logs, loaded modules or concurrency.
  */
 export async function svcInTurn(args: readonly string[], options: SvcOptions = {}): Promise<SvcResult> {
-  if (!Object.keys(options.env ?? {}).every((name) => readLate.test(name))) return svc(args, options)
+  if (!canBeReused(options)) return svc(args, options)
   if (busy === most) await new Promise<void>((resolve) => waiting.push(resolve))
   else busy += 1
   try {
@@ -70,8 +72,12 @@ export async function svcInTurn(args: readonly string[], options: SvcOptions = {
   }
 }
 
-/** Starts a long-running command line, which does not count towards the maximum number. */
+/**
+ * Starts a long-running command line in a reused process, with the same restrictions. It does not count towards the
+ * maximum number.
+ */
 export function startInTurn(args: readonly string[], options: SvcOptions = {}): Going {
+  if (!canBeReused(options)) return startAlone(args, options)
   const child = idleProcess() ?? startProcess()
   return follow(
     (onStdout, onStderr) => runIn(child, args, options, {onStdout, onStderr}),
