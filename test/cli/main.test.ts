@@ -8,12 +8,12 @@ import {execa} from 'execa'
 import {commandGroups} from '../../src/cli/help.js'
 import {contractViolations} from '../../src/contracts/index.js'
 import {operations} from '../../src/operations/index.js'
-import {packagesLoadedBy} from '../support/loads.js'
 import {projectFile} from '../support/project.js'
 import {svc, svcBinary} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
-import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
+import {suiteFolder, temporaryFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
+import {testLoadedPackages} from './loaded-packages.js'
 
 const {version} = JSON.parse(readFileSync(projectFile('package.json'), 'utf8'))
 
@@ -233,51 +233,13 @@ describe('the svc command line', () => {
 
 describe('the packages that a command loads', () => {
   const model = suiteFolder()
-  const textFile = join(model, 'said.txt')
-  before(async () => {
-    await writeTinyModel(model)
-    await writeFiles(model, {'said.txt': 'hello'})
-  })
+  before(() => writeTinyModel(model))
 
-  const heavy = [
-    'onnxruntime-node',
-    'fastify',
-    'better-sqlite3',
-    'pg',
-    'pino',
-    'undici',
-    'ajv',
-    'yaml',
-    'listr2',
-    'execa',
-  ]
-  const cases: readonly [string[], string[]][] = [
+  // `loaded-packages.test.ts` runs more commands.
+  testLoadedPackages(model, [
     [['--version'], []],
     [['--help'], []],
-    [['generate', '--help'], []],
     [['serve', '--help'], []],
-    [['config', 'show'], []],
-    [['transcribe', '--help'], []],
-    [['transcribe', textFile], []],
-    [['speech', 'status'], []],
-    [['explain', 'typecheck.null'], []],
-    [['contracts', 'list'], ['yaml']],
-    [['bench', 'run'], []],
-    [['bench', 'syntax-k', textFile], []],
-    [['orch', 'fail', '--help'], []],
-    [['__complete', 'transcribe', '--form'], []],
-    [['__complete', 'explain', 'store_'], []],
-    [['__complete', 'orch', 'task', ''], []],
-    [['orch', 'tasks'], ['better-sqlite3']],
     [['generate', '-m', model, '--raw', '--max-tokens', '2', 'Hi'], ['onnxruntime-node']],
-  ]
-  for (const [args, needed] of cases)
-    it(`svc ${args.filter((arg) => !arg.startsWith(model)).join(' ')}: ${needed.join(', ') || 'nothing heavy'}`, async (test) => {
-      const loaded = await packagesLoadedBy(await temporaryFolder(test), async (env) => {
-        const {exitCode} = await svc(args, {cwd: model, env})
-        assert.equal(exitCode, 0)
-      })
-      assert.equal(loaded.has('@oclif/core'), args[0] !== '--version')
-      assert.deepEqual(heavy.filter((name) => loaded.has(name)).sort(), [...needed].sort())
-    })
+  ])
 })

@@ -37,10 +37,11 @@ const isFile = (arg) => statSync(arg, {throwIfNoEntry: false})?.isFile()
 const files = Object.fromEntries(args.filter(isFile).map((arg) => [arg, readFileSync(arg, 'utf8')]))
 const ask = async (headers) => (await fetch(env.SVC_INFERENCE_URL + '/v1/models', {headers})).status
 const statuses = [await ask({authorization: 'Bearer ' + env.SVC_INFERENCE_API_KEY}), await ask({})]
-writeFileSync(env.RECORD + '.new', JSON.stringify({pid, env, args, files, statuses}))
+const record = env.HOME + '/record.json'
+writeFileSync(record + '.new', JSON.stringify({pid, env, args, files, statuses}))
 const action = args.at(-1)
 if (action === 'wait') process.on('SIGTERM', () => process.exit(5))
-renameSync(env.RECORD + '.new', env.RECORD)
+renameSync(record + '.new', record)
 if (action === 'wait' || action === 'sleep') setInterval(() => {}, 60_000)
 else process.exitCode = 7
 `
@@ -66,7 +67,6 @@ describe('svc launch', () => {
       HOME: folder,
       TMPDIR: folder,
       SVC_THREADS: '1',
-      RECORD: record,
       SVC_INFERENCE_URL: 'http://127.0.0.1:9',
     }
     server = await startServer(['--model', 'tiny'], {cwd: folder, env: {SVC_INFERENCE_API_KEY: key}})

@@ -5,7 +5,8 @@ import {existsSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
 import {skipWithoutProgram} from '../support/programs.js'
-import {svc, svcBinary} from '../support/svc.js'
+import {svcBinary} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 import {startTerminal} from '../support/terminal.js'
 import {until} from '../support/until.js'
@@ -28,18 +29,18 @@ describe('a workflow file on standard input', () => {
     await writeFiles(cwd, {'Svc.toml': ''})
     const input = 'version: 1\nworkflows: {flow: {steps: [{id: a, value: 3}], output: 4}}\n'
     const [check, list, run] = await Promise.all(
-      ['check', 'list', 'run'].map((verb) => svc(['workflow', verb, '-', '--json'], {cwd, input})),
+      ['check', 'list', 'run'].map((verb) => svcInTurn(['workflow', verb, '-', '--json'], {cwd, input})),
     )
     assert.deepEqual(JSON.parse(check?.stdout ?? '').workflows[0].file, '<stdin>')
     assert.equal(JSON.parse(list?.stdout ?? '').workflows[0].name, 'flow')
     assert.equal(JSON.parse(run?.stdout.trim().split('\n').at(-1) ?? '').output, 4)
-    const wrong = await svc(['workflow', 'check', '-'], {cwd, input: input.replace('value', 'vale')})
+    const wrong = await svcInTurn(['workflow', 'check', '-'], {cwd, input: input.replace('value', 'vale')})
     assert.match(wrong.stdout, /Unknown member "vale"[\s\S]*--> <stdin>:2:/)
     assert.equal(wrong.exitCode, 1)
   })
 
   it('leaves no standard input for its inputs', async () => {
-    const {stderr, exitCode} = await svc(['workflow', 'run', '-', '--input-json', '-'], {input: '{}'})
+    const {stderr, exitCode} = await svcInTurn(['workflow', 'run', '-', '--input-json', '-'], {input: '{}'})
     assert.match(stderr, /Both the workflow and --input-json/)
     assert.equal(exitCode, 2)
   })
@@ -50,7 +51,7 @@ describe('workflow run', () => {
     const cwd = await temporaryFolder(test)
     const steps = '{task: {description: think}}'
     await writeFiles(cwd, {'Svc.toml': '', 'flow.yaml': `version: 1\nworkflows: {flow: {steps: [${steps}]}}`})
-    const {stderr} = await svc(['workflow', 'run', 'flow.yaml', '--no-wait'], {cwd})
+    const {stderr} = await svcInTurn(['workflow', 'run', 'flow.yaml', '--no-wait'], {cwd})
     assert.equal(
       stderr.match(/No daemon is running in this workspace\. Start one with `svc daemon start`\./g)?.length,
       1,
@@ -75,7 +76,7 @@ describe('workflow run', () => {
     assert.deepEqual(await exited, [143, null])
     const pid = Number(readFileSync(join(root, 'pid'), 'utf8'))
     assert.throws(() => process.kill(pid, 0), {code: 'ESRCH'})
-    const {stdout} = await svc(['workflow', 'status', 'r', '--json'], {cwd: root})
+    const {stdout} = await svcInTurn(['workflow', 'status', 'r', '--json'], {cwd: root})
     assert.equal((JSON.parse(stdout) as {status: string}).status, 'interrupted')
     assert.ok(!exists('done'))
   })

@@ -35,14 +35,16 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'speech/constraint-settings.test',
     'speech/service/constraint-settings.test',
   ],
-  'servers compared with their documents, route by route': [
+  'servers compared with their documents and with clients, route by route': [
     'app-server/random-clients.test',
     'contracts/contracts.test',
     'mcp/registry.test',
     'mesh/control-plane/route-walk.test',
     'operations/cli-binding.test',
     'operations/rpc-contract.test',
+    'serve/agents.test',
     'serve/openapi.test',
+    'serve/request-fields.test',
     'speech-server/openapi.test',
   ],
   'random, damaged and killed work in many variants': [
@@ -61,6 +63,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'faults/prove/injected-bugs.test',
     'grammar/json-schema/fuzz.test',
     'lang/fuzz.test',
+    'lang/migrate-kill.test',
     'mcp/kill.test',
     'mesh/control-plane/canary.test',
     'mesh/node/local-registry.test',
@@ -93,6 +96,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
   'models compared with llama.cpp, in every schedule, and merged': [
     'llm/adapters/schedules.test',
     'llm/gguf-peer.test',
+    'llm/prompt-lookup.test',
     'llm/same-bytes.test',
     'weights/merge/serving.test',
   ],
@@ -113,6 +117,8 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
   ],
   'commands whose work other files test below the command line': [
     'cli/completion.test',
+    'cli/loaded-packages.test',
+    'cli/progress.test',
     'commands/a2a.test',
     'commands/cache.test',
     'commands/contracts.test',
@@ -135,6 +141,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'commands/orch-changes.test',
     'commands/orch-evidence.test',
     'commands/orch-guide.test',
+    'commands/orch-hidden-checks.test',
     'commands/orch-plan.test',
     'commands/orch-undo.test',
     'commands/run-terminal.test',

@@ -24,12 +24,9 @@ describe('svc serve for requests of agents', () => {
   let server: RunningServer
   before(async () => {
     await writeAgentModel(folder)
-    server = await startServer(
-      ['--model', folder, '--model-name', 'agent', '--temperature', '0', '--api-key-env', 'KEY'],
-      {
-        env: {KEY: 'sesame'},
-      },
-    )
+    server = await startServer(['--model', folder, '--model-name', 'agent', '--temperature', '0'], {
+      env: {SVC_INFERENCE_API_KEY: 'sesame'},
+    })
   })
   after(() => server?.stop())
 

@@ -50,7 +50,7 @@ const waiting: (() => void)[] = []
 let busy = 0
 
 /** Variables that are read when a command line runs, unlike those that Node and libraries read at startup. */
-const readLate = /^(SVC_\w+|HF_\w+|HOME|PATH|USER|XDG_\w+)$/
+const readLate = /^(SVC_\w+|HF_\w+|HOME|PATH|TMPDIR|USER|XDG_\w+)$/
 
 const canBeReused = ({env = {}}: SvcOptions): boolean => Object.keys(env).every((name) => readLate.test(name))
 
