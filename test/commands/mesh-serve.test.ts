@@ -106,7 +106,10 @@ describe('svc mesh serve', {timeout: 1_200_000}, () => {
     ] as const) {
       const packages = await packagesLoadedBy(await temporaryFolder(t), async (coverage) => {
         const server = await startMeshServer(t, {env: {...env, ...coverage}, args, isAlone: true})
+        assert.equal((await askMesh(server, '/health?ready=1')).text, 'ok\n')
         assert.equal(await server.stop(), 0)
+        // Neither of Node.js nor of a driver.
+        assert.doesNotMatch(server.stderr(), /Warning/)
       })
       assert.deepEqual([packages.has(loaded), packages.has(other)], [true, false], [...packages].join(' '))
     }

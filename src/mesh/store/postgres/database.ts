@@ -163,10 +163,13 @@ export class Database {
     }
     const names = values.map(([name]) => name)
     const settings = values.map(([, value]) => value)
-    const [set, found] = await Promise.all([
-      read('SELECT set_config(n, v, false) AS value FROM unnest($1::text[], $2::text[]) s (n, v)', names, settings),
-      read('SELECT current_setting(n) AS value FROM unnest($1::text[]) s (n)', names),
-    ])
+    // One after the other: the driver is going to refuse a statement while another one runs.
+    const set = await read(
+      'SELECT set_config(n, v, false) AS value FROM unnest($1::text[], $2::text[]) s (n, v)',
+      names,
+      settings,
+    )
+    const found = await read('SELECT current_setting(n) AS value FROM unnest($1::text[]) s (n)', names)
     if (set !== found) throw this.#withoutSession()
   }
 
