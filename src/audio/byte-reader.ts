@@ -18,8 +18,7 @@ export class ByteReader {
   #ended = false
   #position = 0
   #idle = 0
-  /** Also called by an abort that precedes the constructor. */
-  #stopListening: () => void = () => undefined
+  readonly #stopListening: () => void
   /** Rejects the pending read, if there is one. */
   #rejectRead: ((reason: unknown) => void) | undefined
 

@@ -24,10 +24,10 @@ export async function waitForTask(
   look: () => Task,
   {signal, limit, show}: Waiting,
 ): Promise<Task> {
-  const {onAbort, startTimer} = await import('../process/index.js')
+  const {forwardAbort, startTimer} = await import('../process/index.js')
   const stop = new AbortController()
   const abort = () => stop.abort()
-  const stopListening = onAbort(signal, abort)
+  const stopListening = forwardAbort(signal, stop)
   const timer = limit === undefined ? undefined : startTimer(abort, limit.seconds * 1000 - sinceMs(limit.fromMs))
   try {
     for await (const task of readings(orchestrator, look, stop.signal)) {

@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import {isObject, type Schema} from '../contracts/index.js'
-import {onAbort} from '../process/index.js'
+import {forwardAbort, onAbort} from '../process/index.js'
 import {answerOf} from './call-hooks.js'
 import type {ClientRequests} from './tool.js'
 
@@ -44,7 +44,7 @@ export class ResumableCall {
   /** Resolves with the response to the current request: the result of the call, or a question. */
   async reply(): Promise<Result> {
     const {signal} = this.#context.mcpReq
-    const stopListening = onAbort(signal, (reason) => this.#abort.abort(reason))
+    const stopListening = forwardAbort(signal, this.#abort)
     try {
       return await this.#reply
     } finally {

@@ -4,15 +4,31 @@
  */
 
 /**
- * Calls a function when a signal aborts, or at once if it has aborted.
+ * Calls a function when a signal aborts. If it has aborted, the call is a microtask, never part of this one: the caller may
+ * not have set yet what the function uses.
  * @returns stops listening: the signal may live much longer than what listens
  */
 export function onAbort(signal: AbortSignal | undefined, listener: (reason: unknown) => void): () => void {
   if (signal === undefined) return () => undefined
-  const call = () => listener(signal.reason)
-  if (signal.aborted) call()
+  let isListening = true
+  const call = () => {
+    if (isListening) listener(signal.reason)
+  }
+  if (signal.aborted) queueMicrotask(call)
   else signal.addEventListener('abort', call, {once: true})
-  return () => signal.removeEventListener('abort', call)
+  return () => {
+    isListening = false
+    signal.removeEventListener('abort', call)
+  }
+}
+
+/**
+ * Aborts a controller when a signal aborts, at once if it has aborted, so that nothing is started in between.
+ * @returns stops listening
+ */
+export function forwardAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
+  if (signal?.aborted === true) controller.abort(signal.reason)
+  return onAbort(signal, (reason) => controller.abort(reason))
 }
 
 /** Resolves when a signal aborts. */
@@ -25,6 +41,7 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
 export async function orAborted<T>(value: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   let stop = () => {}
   const abort = new Promise<never>((_, reject) => {
+    if (signal?.aborted === true) reject(signal.reason)
     stop = onAbort(signal, reject)
   })
   try {

@@ -2,7 +2,7 @@
  * Processes and threads: identification of other processes, commands in a process group with bounded output, calls to worker
  * threads with error propagation. Timers, and reactions to abort signals.
  */
-export {aborted, onAbort, orAborted} from './abort.js'
+export {aborted, forwardAbort, onAbort, orAborted} from './abort.js'
 export {type FileUser, namesOf, usersOf, usersText} from './file-users.js'
 export {isAlive, killIfRunning, processesWith, processStart} from './identity.js'
 export {inheritedEnvironment} from './inherited-environment.js'

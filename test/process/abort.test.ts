@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {getEventListeners} from 'node:events'
 import {describe, it} from 'node:test'
-import {aborted, onAbort, orAborted} from '../../src/process/index.js'
+import {aborted, forwardAbort, onAbort, orAborted} from '../../src/process/index.js'
 
 const over = new Error('over')
 
@@ -10,21 +10,46 @@ describe('onAbort', () => {
     ['aborts', false],
     ['has aborted', true],
   ] as const)
-    it(`calls the listener once when the signal ${when}`, () => {
+    it(`calls the listener once when the signal ${when}, after it has returned`, async () => {
       const abort = new AbortController()
       const reasons: unknown[] = []
       if (abortFirst) abort.abort(over)
-      const stop = onAbort(abort.signal, (reason) => reasons.push(reason))
+      const stop = onAbort(abort.signal, (reason) => {
+        stop()
+        reasons.push(reason)
+      })
+      assert.deepEqual(reasons, [])
       abort.abort(over)
-      stop()
+      await Promise.resolve()
       assert.deepEqual(reasons, [over])
     })
+
+  it('does not call a listener that has stopped before', async () => {
+    const stop = onAbort(AbortSignal.abort(over), () => assert.fail('called'))
+    stop()
+    await Promise.resolve()
+  })
 
   it('leaves no listener', () => {
     const {signal} = new AbortController()
     onAbort(signal, () => assert.fail('called'))()
     assert.equal(getEventListeners(signal, 'abort').length, 0)
   })
+})
+
+describe('forwardAbort', () => {
+  for (const abortFirst of [false, true])
+    it(`aborts the controller ${abortFirst ? 'at once if the signal has aborted' : 'with the signal'}`, () => {
+      const abort = new AbortController()
+      const controller = new AbortController()
+      if (abortFirst) abort.abort(over)
+      const stop = forwardAbort(abort.signal, controller)
+      assert.equal(controller.signal.aborted, abortFirst)
+      abort.abort(over)
+      stop()
+      assert.equal(controller.signal.reason, over)
+      assert.equal(getEventListeners(abort.signal, 'abort').length, 0)
+    })
 })
 
 describe('orAborted', () => {

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto'
 import {withoutUndefined} from '../../contracts/index.js'
-import {onAbort, pause} from '../../process/index.js'
+import {forwardAbort, pause} from '../../process/index.js'
 import type {HeartbeatReply, NodeRecord} from '../protocol/node.js'
 import type {MeshClient} from './client.js'
 import {MeshHttpError} from './error.js'
@@ -65,7 +65,7 @@ export function startMembership(
   const {signal} = options
   const ending = new AbortController()
   const end = () => ending.abort()
-  const stopListening = onAbort(signal, end)
+  const stopListening = forwardAbort(signal, ending)
   const reporter = new Reporter(client, options, ending.signal)
   const awaited: (() => void)[] = []
   const resolveAwaited = () => {

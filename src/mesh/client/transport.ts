@@ -3,7 +3,7 @@ import {createGunzip} from 'node:zlib'
 import type {Agent, Dispatcher} from 'undici'
 import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
-import {onAbort} from '../../process/index.js'
+import {forwardAbort} from '../../process/index.js'
 
 export interface Outgoing {
   method: 'GET' | 'POST' | 'PUT'
@@ -72,7 +72,7 @@ export function createTransport(maxAnswerBytes: number): Transport {
       const limit = new AbortController()
       const isTooLate = () => limit.signal.reason === tooLate
       const timer = setTimeout(() => limit.abort(tooLate), timeoutMs)
-      const stopListening = onAbort(signal, (reason) => limit.abort(reason))
+      const stopListening = forwardAbort(signal, limit)
       let answered: Dispatcher.ResponseData | undefined
       try {
         signal?.throwIfAborted()

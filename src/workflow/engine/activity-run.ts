@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {onAbort, pause, startTimer} from '../../process/index.js'
+import {forwardAbort, pause, startTimer} from '../../process/index.js'
 import {failedOutput} from '../activities/exec.js'
 import type {Call, Executor, Outcome} from '../activities/executor.js'
 import {executors} from '../activities/executors.js'
@@ -266,7 +266,7 @@ async function withTimeout<T>(
 ): Promise<T> {
   if (ms === undefined) return work(signal)
   const limit = new AbortController()
-  const stopListening = onAbort(signal, (reason) => limit.abort(reason))
+  const stopListening = forwardAbort(signal, limit)
   const timeout = new SvcError('workflow_activity_timeout', {activity: 'The activity', ms})
   const timer = startTimer(() => limit.abort(timeout), ms)
   try {

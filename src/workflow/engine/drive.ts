@@ -1,7 +1,7 @@
 import {setMaxListeners} from 'node:events'
 import type {WorkflowJournalEntry} from '../../contracts/index.js'
 import {isErrorOf} from '../../errors/index.js'
-import {onAbort} from '../../process/index.js'
+import {forwardAbort} from '../../process/index.js'
 import {isTransient, watchStore} from '../../store/index.js'
 import {notify, type WorkspaceContext} from '../../workspace/index.js'
 import type {ActivityPorts} from '../activities/executor.js'
@@ -101,7 +101,7 @@ class Driver {
 
   async run(): Promise<RunRow> {
     const {signal, stays} = this.#options
-    const stopListening = onAbort(signal, (reason) => this.#abort.abort(reason))
+    const stopListening = forwardAbort(signal, this.#abort)
     const stopWatching = stays
       ? watchStore(this.#context.store, (isOwn) => !isOwn && this.#checkSoon())
       : () => undefined

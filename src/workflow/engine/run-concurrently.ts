@@ -1,5 +1,5 @@
 import {setMaxListeners} from 'node:events'
-import {onAbort} from '../../process/index.js'
+import {forwardAbort} from '../../process/index.js'
 import {Suspension} from './control-errors.js'
 
 /**
@@ -13,7 +13,7 @@ export async function runConcurrently<T>(
 ): Promise<T[]> {
   const abort = new AbortController()
   setMaxListeners(0, abort.signal)
-  const stopListening = onAbort(signal, (reason) => abort.abort(reason))
+  const stopListening = forwardAbort(signal, abort)
   const results: T[] = []
   let next = 0
   let failure: unknown
