@@ -39,12 +39,26 @@ export function* compileInSteps(grammar: Grammar, readNested?: ReadNested): Step
     if (readNested === undefined) throw new Error(`Nothing reads the nested grammar "${name}".`)
     return (yield* compileInSteps(yield* readNested(name))).automaton
   })
-  return {
-    automaton,
-    matcher: () => createMatcher(automaton),
-    get bytes() {
-      return automaton.bytes
-    },
+  return new Compiled(automaton)
+}
+
+/**
+ * A class: an object literal with a getter has a hidden class of its own. That keeps what the getter uses in memory until the next
+ * full garbage collection. The same holds for `Source`.
+ */
+class Compiled implements CompiledGrammar {
+  readonly automaton: Automaton
+
+  constructor(automaton: Automaton) {
+    this.automaton = automaton
+  }
+
+  get bytes(): number {
+    return this.automaton.bytes
+  }
+
+  matcher(): Matcher {
+    return createMatcher(this.automaton)
   }
 }
 

@@ -24,12 +24,23 @@ export function createConstraintSource(
   vocabulary: Vocabulary,
   ends: readonly number[],
 ): ConstraintSource {
-  const context: Context = {grammar, vocabulary, ends, masks: new Masks(grammar.automaton, vocabulary)}
-  return {
-    get bytes() {
-      return grammar.bytes + context.masks.bytes
-    },
-    start: () => new Constraint(context),
+  return new Source({grammar, vocabulary, ends, masks: new Masks(grammar.automaton, vocabulary)})
+}
+
+class Source implements ConstraintSource {
+  readonly #context: Context
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  get bytes(): number {
+    const {grammar, masks} = this.#context
+    return grammar.bytes + masks.bytes
+  }
+
+  start(): Constraint {
+    return new Constraint(this.#context)
   }
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../../src/grammar/index.js'
 import {randomSource} from '../../src/sampling/index.js'
 import {createTokenizer} from '../../src/text/index.js'
+import {collectGarbage} from '../support/garbage.js'
 import {projectFile} from '../support/project.js'
 import {
   compiled,
@@ -175,6 +176,25 @@ describe('a constraint', () => {
       assert.equal(again.accept(token), true)
       assert.deepEqual(allowed(again, vocabulary), masks[i])
     }
+  })
+
+  it('is freed with its grammar when new objects are collected', () => {
+    const vocabulary = ofTexts('"', 'a', '{')
+    const used = () => {
+      for (let i = 0; i < 3; i++) collectGarbage('minor')
+      return process.memoryUsage().heapUsed
+    }
+    const grow = (count: number) => {
+      const before = used()
+      for (let i = 0; i < count; i++) {
+        const source = createConstraintSource(compiled(jsonRules), vocabulary, [end])
+        assert.ok(source.start().accept(1) && source.bytes > 0)
+      }
+      return used() - before
+    }
+    grow(100)
+    collectGarbage()
+    assert.ok(grow(300) < 300 * 15_000)
   })
 
   it('yields between the parts of a mask', () => {

@@ -52,7 +52,7 @@ export const unstopped: AbortSignal = new AbortController().signal
 
 /** Collects garbage repeatedly during the work: a timer without references never fires. */
 export async function underCollection<T>(work: Promise<T>): Promise<T> {
-  const collect = setInterval(collectGarbage, 400)
+  const collect = setInterval(() => collectGarbage(), 400)
   try {
     return await work
   } finally {
