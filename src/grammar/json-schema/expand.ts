@@ -2,7 +2,7 @@ import {isObject} from '../../contracts/index.js'
 import type {JsonObject, SchemaDocument, Subschema} from './document.js'
 
 import {anyValue, type Flat, type Leaf, typeOf, valueLists, withLeaf} from './flat.js'
-import {checkKeywords, tooLarge, unsupported} from './keywords.js'
+import {checkKeywords, isAssertion, tooLarge, unsupported} from './keywords.js'
 import {isRefused, negation} from './negate.js'
 
 /** A subschema that applies to a value, with the subschemas that apply it in place. */
@@ -23,6 +23,8 @@ export type IsEmpty = (flat: Flat, complete: boolean) => boolean
 /** Most conjunctions that the alternatives of one value may be expanded to. */
 const maxFlats = 1000
 const maxSubsets = 5
+/** Most subschemas that the alternatives of a whole document may apply, each counted with those that it joins. */
+const maxApplied = 20_000_000
 const none: ReadonlySet<number> = new Set()
 
 /** Expands subschemas to conjunctions without alternatives, of which a value must satisfy one. */
@@ -32,6 +34,7 @@ export class Expansion {
   readonly #known = new Map<string, readonly Flat[]>()
   readonly #negations = new Map<number, Subschema | undefined>()
   readonly #derived = new Map<string, Subschema>()
+  #applied = 0
 
   constructor(document: SchemaDocument, isEmpty: IsEmpty) {
     this.#document = document
@@ -58,6 +61,7 @@ export class Expansion {
     const choices = [...open]
     for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
       const {schema} = next
+      this.#applied += flat.leaves.length + choices.length
       if (next.appliedBy.has(schema.id))
         throw unsupported(schema, cycleKeyword(schema), 'it refers to itself without a value in between')
       const before = flat.leaves.find((leaf) => leaf.schema === schema)
@@ -81,6 +85,8 @@ export class Expansion {
     const flats: Flat[] = []
     for (const option of choice.options(flat)) {
       flats.push(...this.#run(flat, option, rest))
+      if (this.#applied > maxApplied)
+        throw tooLarge(choice.schema, choice.keyword, `${maxApplied} subschemas that alternatives apply`)
       if (flats.length > maxFlats) throw tooLarge(choice.schema, choice.keyword, `${maxFlats} alternatives`)
     }
     return flats
@@ -174,7 +180,8 @@ export class Expansion {
   not(schema: Subschema, negatedBy: Subschema): Subschema | undefined {
     if (!this.#negations.has(schema.id)) {
       const keywords = negation(this.#document, schema, negatedBy)
-      this.#negations.set(schema.id, keywords && this.#document.derived(keywords, schema))
+      const replaced = Object.keys(schema.keywords).find(isAssertion)
+      this.#negations.set(schema.id, keywords && this.#document.derived(keywords, schema, replaced))
     }
     return this.#negations.get(schema.id)
   }
@@ -227,6 +234,8 @@ export class Expansion {
   }
 
   #mayOverlap(flat: Flat, applied: readonly Applied[]): boolean {
+    // The choice is refused when its options are known.
+    if (this.#applied > maxApplied) return true
     try {
       return this.#run(flat, applied, []).length > 0
     } catch (error) {

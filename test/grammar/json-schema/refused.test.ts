@@ -52,6 +52,19 @@ describe('a schema that cannot be enforced', () => {
   }
 })
 
+describe('a schema whose alternatives would take long', () => {
+  it('is refused with the keyword that adds the alternatives', () => {
+    const conditions = Array.from({length: 300}, (_, i) => ({
+      if: {properties: {type: {const: `type ${i}`}}},
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: {properties: {value: {properties: {[`name ${i}`]: {type: 'string'}}}}},
+    }))
+    const {code, keyword, pointer} = refused({type: 'object', allOf: conditions})
+    assert.deepEqual([code, keyword], ['schema_too_large', 'properties'])
+    assert.match(pointer!, /^#\/allOf\/\d+\/if\/properties$/)
+  })
+})
+
 describe('an invalid schema', () => {
   const cases: readonly (readonly [string, string, unknown])[] = [
     ['minLength', '#/minLength', {minLength: -1}],
