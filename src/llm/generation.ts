@@ -170,7 +170,7 @@ export class Generation {
 
   #select({top, logits}: Prediction): number {
     if (this.#sampleTop !== undefined) return this.#sampleTop(top)
-    return this.#sample(logits, this.tokens, this.#constraint?.allowed)
+    return this.#sample(logits, this.tokens, this.#constraint?.allowed, top)
   }
 
   #score(token: number, {top, logits}: Prediction): void {

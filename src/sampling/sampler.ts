@@ -13,9 +13,15 @@ import type {TopLogits} from './top-logits.js'
  * reply so far. The logits are not modified; tokens with non-finite logits are never selected.
  * @param allowed a bit per token, the first in the lowest bit; default: all may be selected. Forced tokens and further
  *   processors have no effect where they exclude all of these.
+ * @param top the most likely tokens, if they are known: where enough of them are allowed, the other logits are not read
  * @throws generation_failed if no logit is finite; bad_request if the bias bans all tokens
  */
-export type Sampler = (logits: Float32Array, history: readonly number[], allowed?: Uint32Array) => number
+export type Sampler = (
+  logits: Float32Array,
+  history: readonly number[],
+  allowed?: Uint32Array,
+  top?: TopLogits,
+) => number
 
 /**
  * Excludes tokens that are not allowed, then applies logit bias, penalties, further processors, top-k, temperature, softmax,
@@ -23,14 +29,37 @@ export type Sampler = (logits: Float32Array, history: readonly number[], allowed
  * penalties. Deterministic for the same options and logits.
  */
 export function createSampler(options: SamplingOptions, further: readonly LogitsProcessor[] = []): Sampler {
-  const process = logitsProcessing([...processorsOf(options), ...further])
+  const processors = [...processorsOf(options), ...further]
+  const process = logitsProcessing(processors)
   const processAllowed = logitsProcessing(processorsOf({...options, logitBias: withoutForced(options.logitBias)}))
-  const choose = options.temperature === 0 ? argmax : drawFromAll(options)
-  return (logits, history, allowed) => {
+  const {temperature, topK} = options
+  const drawToken = seededDraw(options)
+  const choose = temperature === 0 ? argmax : drawFromAll(topK, drawToken)
+  const deciding = temperature === 0 ? 1 : topK
+  return (logits, history, allowed, top) => {
+    if (processors.length === 0 && allowed !== undefined && top !== undefined) {
+      const {ids, values} = firstAllowed(top, allowed, deciding)
+      if (deciding > 0 && ids.length === deciding) return temperature === 0 ? ids[0]! : drawToken(ids, values)
+    }
     let token = choose(process(logits, history, allowed))
     if (token < 0 && allowed !== undefined) token = choose(processAllowed(logits, history, allowed))
     return token >= 0 ? token : failWithoutToken(options, allowed)
   }
+}
+
+/** The most likely tokens that are allowed, at most `count`. */
+function firstAllowed({ids, logits}: TopLogits, allowed: Uint32Array, count: number) {
+  const most = Math.min(count, ids.length)
+  const found = {ids: new Uint32Array(most), values: new Float32Array(most)}
+  let at = 0
+  for (let i = 0; i < ids.length && at < most; i++) {
+    const id = ids[i]!
+    if (((allowed[id >>> 5] ?? 0) >>> (id & 31)) & 1) {
+      found.ids[at] = id
+      found.values[at++] = logits[i]!
+    }
+  }
+  return {ids: found.ids.subarray(0, at), values: found.values.subarray(0, at)}
 }
 
 /** Selects a token from the most likely ones; the same as `Sampler` selects from the logits of all tokens. */
@@ -87,9 +116,7 @@ function excludeOthers(logits: Float32Array, allowed: Uint32Array): void {
   logits.fill(-Infinity, 32 * allowed.length)
 }
 
-function drawFromAll(options: SamplingOptions): (logits: Float32Array) => number {
-  const {topK} = options
-  const drawToken = seededDraw(options)
+function drawFromAll(topK: number, drawToken: ReturnType<typeof seededDraw>): (logits: Float32Array) => number {
   return (logits) => {
     const ids = topK === 0 || topK >= logits.length ? finiteTokens(logits) : mostLikely(logits, topK)
     const values = new Float32Array(ids.length)

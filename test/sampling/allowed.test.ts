@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {createSampler, defaultSampling, type SamplingOptions} from '../../src/sampling/index.js'
+import {
+  createSampler,
+  defaultSampling,
+  logSumExp,
+  randomSource,
+  type SamplingOptions,
+  topLogits,
+} from '../../src/sampling/index.js'
+import {mostLikely} from '../../src/sampling/most-likely.js'
 
 /** 70 tokens, the later the likelier. */
 const logits = Float32Array.from({length: 70}, (_, i) => i / 10)
@@ -49,6 +57,38 @@ describe('sampling of allowed tokens', () => {
       values[60] = 0
     }
     for (const rule of [excludes, forces]) assert.equal(greedy({}, [rule])(logits, [], allowing(3, 40)), 40)
+  })
+
+  it('reads the most likely tokens alone where enough of them are allowed, and selects the same', () => {
+    const random = randomSource(3)
+    const unread = new Float32Array(300).fill(Number.NaN)
+    let few = 0
+    for (const [temperature, topK] of [
+      [0, 0],
+      [0.8, 5],
+      [1.5, 40],
+    ] as const) {
+      const options = {...defaultSampling, temperature, topK, seed: 4}
+      const [fromAll, fromTop, either] = [options, options, options].map((each) => createSampler(each))
+      for (let round = 0; round < 300; round++) {
+        const all = Float32Array.from(unread, () => Math.round((random() - 0.7) * 40) / 4)
+        const ids = mostLikely(all, 64)
+        const top = topLogits(
+          BigInt64Array.from(ids, BigInt),
+          Float32Array.from(ids, (id) => all[id]!),
+          logSumExp(all),
+        )
+        const share = random()
+        const allowed = new Uint32Array(10).fill(1)
+        for (let id = 0; id < 300; id++) if (random() < share) allowed[id >>> 5]! |= 1 << (id & 31)
+        const enough = ids.filter((id) => (allowed[id >>> 5]! >>> (id & 31)) & 1).length >= (topK || 1)
+        const expected = fromAll!(all, [], allowed)
+        assert.equal(either!(all, [], allowed, top), expected)
+        if (enough) few++
+        assert.equal(fromTop!(enough ? unread : all, [], allowed, top), expected)
+      }
+    }
+    assert.ok(few > 300 && few < 900, `${few}`)
   })
 
   it('does not modify the logits', () => {
