@@ -146,8 +146,15 @@ const q3k = large(110, 16, false, (bytes, from, {values, scales}, value, group) 
 
 const q4k = large(144, 32, true, (bytes, from, groups, value, group) => {
   unpackSixBits(bytes, from, groups, group)
-  for (let i = 0; i < 256; i++)
-    groups.values[value + i] = 128 + ((bytes[from + 16 + 32 * (i >> 6) + (i & 31)]! >> (4 * ((i >> 5) & 1))) & 15)
+  const {values} = groups
+  for (let part = 0; part < 4; part++) {
+    const [source, target] = [from + 16 + 32 * part, value + 64 * part]
+    for (let i = 0; i < 32; i++) {
+      const byte = bytes[source + i]!
+      values[target + i] = 128 + (byte & 15)
+      values[target + 32 + i] = 128 + (byte >> 4)
+    }
+  }
 })
 
 const q5k = large(176, 32, true, (bytes, from, groups, value, group) => {
@@ -161,11 +168,15 @@ const q5k = large(176, 32, true, (bytes, from, groups, value, group) => {
 const q6k = large(210, 16, false, (bytes, from, {values, scales}, value, group) => {
   const scale = half(bytes, from + 208)
   for (let i = 0; i < 16; i++) scales[group + i] = scale * ((bytes[from + 192 + i]! << 24) >> 24)
-  for (let i = 0; i < 256; i++) {
-    const [part, quarter] = [i >> 7, (i >> 5) & 3]
-    const low = (bytes[from + 64 * part + (i & 63)]! >> (4 * (quarter >> 1))) & 15
-    const high = (bytes[from + 128 + 32 * part + (i & 31)]! >> (2 * quarter)) & 3
-    values[value + i] = 96 + (low | (high << 4))
+  for (let part = 0; part < 2; part++) {
+    const [low, high, target] = [from + 64 * part, from + 128 + 32 * part, value + 128 * part]
+    for (let i = 0; i < 32; i++) {
+      const [first, second, top] = [bytes[low + i]!, bytes[low + 32 + i]!, bytes[high + i]!]
+      values[target + i] = 96 + ((first & 15) | ((top & 3) << 4))
+      values[target + 32 + i] = 96 + ((second & 15) | ((top & 12) << 2))
+      values[target + 64 + i] = 96 + ((first >> 4) | (top & 48))
+      values[target + 96 + i] = 96 + ((second >> 4) | ((top & 192) >> 2))
+    }
   }
 })
 

@@ -135,10 +135,9 @@ function packNibbles(values: Uint8Array, scales: Float32Array, offsets: Float32A
   if (nibbleZero === undefined) throw new Error(`The integers of the type ${dtype} have more than 4 bits.`)
   const shift = nibbleZero - 128
   for (let i = 0; i < offsets.length; i++) offsets[i] = offsets[i]! + (8 - nibbleZero) * scales[i]!
-  return Uint8Array.from({length: values.length / 2}, (_, i) => {
-    const [low, high] = [values[2 * i]! + shift, values[2 * i + 1]! + shift]
-    return low | (high << 4)
-  })
+  const packed = new Uint8Array(values.length / 2)
+  for (let i = 0; i < packed.length; i++) packed[i] = (values[2 * i]! + shift) | ((values[2 * i + 1]! + shift) << 4)
+  return packed
 }
 
 /** Number of rows of a chunk: complete heads of a matrix whose rows alternate. */
