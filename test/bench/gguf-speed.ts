@@ -5,6 +5,7 @@ import {decodeSpeed, prefillSpeed} from '../../src/bench/llm.js'
 import {median, round} from '../../src/bench/measure.js'
 import {startEngine} from '../../src/llm/index.js'
 import {type GgufTypeName, writeGguf} from '../support/gguf-model.js'
+import {ggufLoad} from './gguf-load.js'
 import {qwen05b, writeRandomModel} from './random-model.js'
 
 /** Three layers of Qwen2.5-0.5B and few tokens, so that the layers take most of the time. */
@@ -22,14 +23,19 @@ const contenders: readonly {name: string; precision: 'w8' | 'w4'; type?: GgufTyp
 /**
  * Compares GGUF files with safetensors files of the same random model, with one thread. Measures the first load, which writes
  * copies of the weights, and a second one, ms. Prompts of 512 tokens and single replies, tokens/s, are measured in
- * alternating rounds.
- * `SVC_BENCH_ROUNDS` is the number of rounds; default 3.
+ * alternating rounds. `SVC_BENCH_ROUNDS` is the number of rounds; default 3.
+ *
+ * With `SVC_BENCH_GGUF`, the path of a GGUF file, it measures only loads of this file. If `SVC_BENCH_NODE_LLAMA_CPP` is the folder
+ * of an installation of node-llama-cpp, it also measures those of llama.cpp.
  */
 export async function ggufSpeed() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const cacheBefore = process.env.XDG_CACHE_HOME
   process.env.XDG_CACHE_HOME = join(folder, 'cache')
+  const rounds = Number(process.env.SVC_BENCH_ROUNDS ?? 3)
+  const {SVC_BENCH_GGUF: file, SVC_BENCH_NODE_LLAMA_CPP: peer} = process.env
   try {
+    if (file) return {rows: await ggufLoad(file, join(folder, 'cache'), rounds, peer)}
     await writeRandomModel(folder, shape, 'BF16')
     const opened = []
     for (const {name, precision, type} of contenders) {
@@ -41,7 +47,7 @@ export async function ggufSpeed() {
       const engine = await load()
       opened.push({name, engine, firstLoadMs: first.loadMs, prefill: [] as number[], decode: [] as number[]})
     }
-    for (let i = 0; i < Number(process.env.SVC_BENCH_ROUNDS ?? 3); i++)
+    for (let i = 0; i < rounds; i++)
       for (const {engine, prefill, decode} of opened) {
         prefill.push(await prefillSpeed(engine, 512))
         decode.push(await decodeSpeed(engine, {streams: 1, reply: 32, context: 1}))
