@@ -1,6 +1,7 @@
 import {counted, SvcError} from '../errors/index.js'
 import {architectureFor, type DescribeConfig, type GgufDescription, type GgufEntry} from '../weights/index.js'
 import {readDecoderSpec} from './families/index.js'
+import type {RecurrentSpec} from './recurrent/index.js'
 import {rotaryFrequencies, yarnMagnitude} from './rope.js'
 import {type AttentionSpec, attentionsOf, type DecoderSpec, type RopeSpec} from './spec.js'
 
@@ -15,33 +16,44 @@ export const describeGguf =
   (ignored: readonly string[] = []): DescribeConfig =>
   (config, file, has) => {
     const spec = readDecoderSpec(config, file, has, ignored)
-    const {layers, tensors, vocabSize, family} = spec
+    const {tensors, vocabSize, family, fused} = spec
     const inexpressible = (feature: string) => new SvcError('gguf_inexpressible', {file, feature})
-    const found = architectureFor(family)
+    const architecture = architectureFor(family)
     const attentions = attentionsOf(spec)
     const [first] = attentions
-    if (found === undefined || first === undefined) throw inexpressible(`the model type ${family}`)
-    if (attentions.length < layers.length) throw inexpressible('layers without attention')
+    if (architecture === undefined || first === undefined) throw inexpressible(`the model type ${family}`)
     const root = tensors.embedding.replace(/\.embed_tokens\.weight$/, '')
-    const entries = entriesOf(spec, found.name, inexpressible)
+    const entries = entriesOf(spec, architecture.name, inexpressible)
     return {
-      ...found,
-      entries: Object.fromEntries(Object.entries(entries).map(([key, entry]) => [`${found.name}.${key}`, entry])),
+      ...architecture,
+      entries: Object.fromEntries(
+        Object.entries(entries).map(([key, entry]) => [`${architecture.name}.${key}`, entry]),
+      ),
       divisors: divisorsOf(fullRope(spec)),
-      headDim: first.headDim,
+      heads: headSizes(spec),
+      fused,
       vocabSize,
       tied: tensors.head === tensors.embedding,
       root,
-      warnings: windowWarning(spec, found.name),
+      warnings: windowWarning(spec, architecture.name),
       check(written, hasTensor) {
-        const difference = differenceOf(
-          comparable(spec, root),
-          comparable(readDecoderSpec(written, file, hasTensor), 'model'),
-        )
+        const found = readDecoderSpec(written, file, hasTensor)
+        const attentive = ({layers}: DecoderSpec) =>
+          layers.flatMap(({attention}, i) => (attention ? [i] : [])).join(', ')
+        if (attentive(found) !== attentive(spec)) throw inexpressible(`attention in the layers ${attentive(spec)} only`)
+        const difference = differenceOf(comparable(spec, root), comparable(found, 'model'))
         if (difference !== undefined) throw inexpressible(difference)
       },
     }
   }
+
+function headSizes(spec: DecoderSpec): GgufDescription['heads'] {
+  return {
+    headDim: attentionsOf(spec)[0]?.headDim ?? 0,
+    delta: recurrentOf(spec, 'delta-net'),
+    groups: recurrentOf(spec, 'mamba2')?.groups,
+  }
+}
 
 /** Architectures whose windows llama.cpp ignores. */
 const unwindowed: readonly string[] = ['llama', 'phi3']
@@ -84,6 +96,26 @@ function entriesOf(spec: DecoderSpec, name: string, inexpressible: (feature: str
   }
 }
 
+function graniteFactors({embeddingScale, residualScale, logitScale, ...spec}: DecoderSpec): Entries {
+  return {
+    embedding_scale: {f32: embeddingScale},
+    residual_scale: {f32: residualScale},
+    logit_scale: {f32: 1 / logitScale},
+    'attention.scale': {f32: attentionsOf(spec)[0]?.scale ?? 1},
+  }
+}
+
+/** The heads of keys of each layer; those without attention have none. */
+const keyHeadsOf = ({layers}: DecoderSpec): GgufEntry => ({
+  integers: layers.map(({attention}) => attention?.kvHeads ?? 0),
+})
+
+/** The first recurrent layer of a kind. */
+const recurrentOf = <Kind extends RecurrentSpec['kind']>({layers}: DecoderSpec, kind: Kind) =>
+  layers.map(({recurrent}) => recurrent).find((layer) => layer?.kind === kind) as
+    | Extract<RecurrentSpec, {kind: Kind}>
+    | undefined
+
 /** Metadata that only one architecture has. */
 const own: Readonly<Record<string, (spec: DecoderSpec, windowedRope: RopeSpec | undefined) => Entries>> = {
   gemma3: (spec, rope) => {
@@ -93,12 +125,38 @@ const own: Readonly<Record<string, (spec: DecoderSpec, windowedRope: RopeSpec | 
       ...(period === 0 ? {} : {'attention.sliding_window_pattern': {u32: period}}),
     }
   },
-  granite: ({embeddingScale, residualScale, logitScale, ...spec}) => ({
-    embedding_scale: {f32: embeddingScale},
-    residual_scale: {f32: residualScale},
-    logit_scale: {f32: 1 / logitScale},
-    'attention.scale': {f32: attentionsOf(spec)[0]?.scale ?? 1},
+  granite: graniteFactors,
+  granitehybrid(spec) {
+    const mamba = recurrentOf(spec, 'mamba2')
+    return {
+      ...graniteFactors(spec),
+      'attention.head_count_kv': keyHeadsOf(spec),
+      'ssm.conv_kernel': {u32: mamba?.convolution.width ?? 0},
+      'ssm.state_size': {u32: mamba?.stateSize ?? 0},
+      'ssm.group_count': {u32: mamba?.groups ?? 0},
+      'ssm.time_step_rank': {u32: mamba?.heads ?? 0},
+      'ssm.inner_size': {u32: mamba === undefined ? 0 : mamba.heads * mamba.headDim},
+      'rope.scaling.finetuned': {flag: fullRope(spec) !== undefined},
+    }
+  },
+  lfm2: (spec) => ({
+    'attention.head_count_kv': keyHeadsOf(spec),
+    'shortconv.l_cache': {u32: recurrentOf(spec, 'short-convolution')?.convolution.width ?? 0},
   }),
+  qwen35(spec) {
+    const delta = recurrentOf(spec, 'delta-net')
+    const pairs = (fullRope(spec)?.dims ?? 0) / 2
+    return {
+      full_attention_interval: {u32: spec.layers.findIndex(({attention}) => attention !== undefined) + 1},
+      'ssm.conv_kernel': {u32: delta?.convolution.width ?? 0},
+      'ssm.state_size': {u32: delta?.keyDim ?? 0},
+      'ssm.group_count': {u32: delta?.keyHeads ?? 0},
+      'ssm.time_step_rank': {u32: delta?.valueHeads ?? 0},
+      'ssm.inner_size': {u32: delta === undefined ? 0 : delta.valueHeads * delta.valueDim},
+      // Pairs of time, height and width in images. The positions of a text are equal in all three.
+      'rope.dimension_sections': {integers: [...[2, 1, 0].map((more) => Math.floor((pairs + more) / 3)), 0]},
+    }
+  },
   qwen3moe: ({layers}) => {
     const mlp = layers.find(({mlp: {routing}}) => routing !== undefined)?.mlp
     return {
@@ -162,8 +220,8 @@ function divisorsOf(rope: RopeSpec | undefined): GgufDescription['divisors'] {
   return {all: plain.map((frequency, pair) => frequency / (frequencies[pair] as number))}
 }
 
-/** What a decoder computes: without its name, and with frequencies instead of their formula. */
-function comparable({family: _, fused, ...spec}: DecoderSpec, root: string): unknown {
+/** What a decoder computes: without its name and fused matrices, and with frequencies instead of their formula. */
+function comparable({family: _, fused: _fused, ...spec}: DecoderSpec, root: string): unknown {
   const {contextLength, layers} = spec
   const ropeOf = (rope: RopeSpec | undefined) =>
     rope && {
@@ -172,10 +230,9 @@ function comparable({family: _, fused, ...spec}: DecoderSpec, root: string): unk
     }
   const found = {
     ...spec,
-    fused: fused.length,
-    layers: layers.map(({attention, mlp}) => ({
+    layers: layers.map(({attention, ...others}) => ({
       attention: attention && {...attention, rope: ropeOf(attention.rope)},
-      mlp,
+      ...others,
     })),
   }
   const named = JSON.stringify(found, (_key, value: unknown) =>

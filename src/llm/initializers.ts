@@ -1,7 +1,15 @@
 import {relative} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {ByteProducts, type DataType, type GraphBuilder, type Value} from '../onnx/index.js'
-import {commonFolder, elements, isBlockEntry, type TensorEntry, type TensorMap} from '../weights/index.js'
+import {
+  commonFolder,
+  elements,
+  isBlockEntry,
+  orderedSizes,
+  type StoredOrder,
+  type TensorEntry,
+  type TensorMap,
+} from '../weights/index.js'
 import {weightDtypes} from './spec.js'
 
 const dataTypes: ReadonlyMap<string, DataType> = new Map([
@@ -127,17 +135,23 @@ export class Initializers {
   }
 
   /** The values as transformers has them. The session computes this once, when it is opened. */
-  #asPublished({headRows, surplus, isNegativeExp, shape}: TensorEntry, value: Value): Value {
+  #asPublished({order, surplus, isNegativeExp, shape}: TensorEntry, value: Value): Value {
     const graph = this.#graph
-    if (isNegativeExp) return graph.node('Log', [graph.node('Neg', [value])])
-    if (surplus !== undefined) return graph.node('Sub', [value, graph.number(surplus)])
-    if (headRows === undefined) return value
-    const [rows = 0] = shape
-    const pairs = graph.node('Reshape', [
-      value,
-      graph.integers(rows / headRows, headRows / 2, 2, elements(shape) / rows),
-    ])
-    return graph.node('Reshape', [graph.node('Transpose', [pairs], {perm: [0n, 2n, 1n, 3n]}), graph.integers(...shape)])
+    const ordered = order === undefined ? value : this.#ordered(value, shape, order)
+    if (isNegativeExp) return graph.node('Log', [graph.node('Neg', [ordered])])
+    return surplus === undefined ? ordered : graph.node('Sub', [ordered, graph.number(surplus)])
+  }
+
+  #ordered(value: Value, shape: readonly number[], order: StoredOrder): Value {
+    const graph = this.#graph
+    const {start, outer, inner, unit} = orderedSizes(order, elements(shape.slice(1)))
+    const flat = graph.node('Reshape', [value, graph.integers(-1)])
+    const parts = graph.several('Split', [flat, graph.integers(start, elements(shape) - start)], 2, {axis: 0})
+    const [before, runs] = parts as [Value, Value]
+    const split = graph.node('Reshape', [runs, graph.integers(-1, outer, inner, unit)])
+    const turned = graph.node('Transpose', [split], {perm: [0n, 2n, 1n, 3n]})
+    const all = graph.node('Concat', [before, graph.node('Reshape', [turned, graph.integers(-1)])], {axis: 0})
+    return graph.node('Reshape', [all, graph.integers(...shape)])
   }
 
   #once(entry: TensorEntry, make: () => Value): Value {

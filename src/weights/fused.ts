@@ -1,5 +1,5 @@
 import {SvcError} from '../errors/index.js'
-import type {Adapter} from './adapter.js'
+import type {Adapter, LoraDelta} from './adapter.js'
 import type {TensorEntry} from './safetensors.js'
 import type {TensorMap} from './shards.js'
 
@@ -31,21 +31,25 @@ export function withParts(tensors: TensorMap, fused: readonly FusedMatrix[]): Te
  */
 export function withPartsUpdated(adapter: Adapter, fused: readonly FusedMatrix[]): Adapter {
   const deltas = adapter.deltas.flatMap((delta) => {
-    const {target, a, b} = delta
-    const matrix = fused.find(({name}) => name === target)
-    if (matrix === undefined) return [delta]
-    const rows = rowsOf(matrix)
-    if (b.shape[0] !== rows)
-      throw new SvcError('adapter_mismatch', {
-        tensor: b.name,
-        adapter: b.shape,
-        base: target,
-        found: [rows, a.shape[1] ?? 0],
-      })
-    const named = {...matrix, parts: matrix.parts.map((part) => ({...part, name: `${b.name}.${part.name}`}))}
-    return partsOf(b, named).map((part, i) => ({...delta, target: (matrix.parts[i] as {name: string}).name, b: part}))
+    const matrix = fused.find(({name}) => name === delta.target)
+    return matrix === undefined ? [delta] : updatesOfParts(delta, matrix)
   })
   return {...adapter, deltas}
+}
+
+/** The updates of the parts of a fused matrix, in their order. @throws adapter_mismatch */
+export function updatesOfParts(delta: LoraDelta, matrix: FusedMatrix): LoraDelta[] {
+  const {target, a, b} = delta
+  const rows = rowsOf(matrix)
+  if (b.shape[0] !== rows)
+    throw new SvcError('adapter_mismatch', {
+      tensor: b.name,
+      adapter: b.shape,
+      base: target,
+      found: [rows, a.shape[1] ?? 0],
+    })
+  const named = {...matrix, parts: matrix.parts.map((part) => ({...part, name: `${b.name}.${part.name}`}))}
+  return partsOf(b, named).map((part, i) => ({...delta, target: (matrix.parts[i] as {name: string}).name, b: part}))
 }
 
 const rowsOf = ({parts}: FusedMatrix) => parts.reduce((sum, {rows}) => sum + rows, 0)

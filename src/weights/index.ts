@@ -82,6 +82,7 @@ export {
 export {type TensorSource, writeSafetensors} from './safetensors-writer.js'
 export {sha256Of} from './sha256.js'
 export {commonFolder, hasShards, readShards, readTensorMap, type TensorMap} from './shards.js'
+export {orderedSizes, type StoredOrder} from './stored-order.js'
 export {
   readTensorFloat32,
   refuseOtherThanFloats,

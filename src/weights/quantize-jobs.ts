@@ -3,7 +3,8 @@ import {SvcError} from '../errors/index.js'
 import {writeFault} from '../files/index.js'
 import {type BlockDtype, blockTypeOf, isBlockDtype, unpackBlocks} from './block-types.js'
 import {blockBounds, columnBounds, quantizeBlocks, quantizeColumns, quantizeNibbles} from './quantize.js'
-import {separateHalves, type WeightDtype, weightBytes, widenRows} from './weight-rows.js'
+import {orderedRows, reorder, type StoredOrder} from './stored-order.js'
+import {type WeightDtype, weightBytes, widenRows} from './weight-rows.js'
 
 /**
  * How a matrix is quantised; see `quantize.ts`. With `exact`, the integers of a GGUF file are copied, with their scales and
@@ -20,7 +21,7 @@ export const isExact = (scheme: Scheme): boolean => scheme.kind !== 'columns' &&
 
 /** Rows of a matrix `[rows, input]` in a file, and where their quantised copy is written. Offsets are in bytes. */
 export interface QuantizeJob {
-  source: {name: string; file: string; dtype: WeightDtype; offset: number; headRows?: number | undefined}
+  source: {name: string; file: string; dtype: WeightDtype; offset: number; order?: StoredOrder | undefined}
   rows: number
   input: number
   scheme: Scheme
@@ -98,7 +99,7 @@ function quantize({source, rows, input, scheme}: QuantizeJob, handle: number, me
   }
   const result = {values: new Int8Array(rows * input), scales: new Float32Array(rows)}
   const bounds = scheme.bounds ? new Float32Array(2 * rows) : undefined
-  const step = rowsPerChunk(input, source.headRows)
+  const step = rowsPerChunk(input, source.order)
   for (let first = 0; first < rows; first += step) {
     const weight = read(first, Math.min(step, rows - first))
     quantizeColumns(weight, input, first, scheme.most, result)
@@ -114,16 +115,16 @@ function copyBlocks(
   {rows, input, scheme}: Pick<QuantizeJob, 'rows' | 'input' | 'scheme'>,
   memory: Memory,
 ): Quantized {
-  const {dtype, headRows} = source
+  const {dtype, order} = source
   if (!isBlockDtype(dtype)) throw new Error(`The type ${dtype} has no blocks.`)
   const {group, hasOffsets} = blockTypeOf(dtype)
   const {values, scales, offsets} = unpackBlocks(
     readRows(source, handle, {first: 0, count: rows, input}, memory),
     dtype,
   )
-  if (headRows !== undefined) {
-    separateHalves(values, headRows, input)
-    for (const each of [scales, offsets]) separateHalves(each, headRows, input / group)
+  if (order !== undefined) {
+    reorder(values, order, input, 'transformers')
+    for (const each of [scales, offsets]) reorder(each, order, input / group, 'transformers')
   }
   const packed = scheme.kind === 'nibbles' ? packNibbles(values, scales, offsets, dtype) : values
   return {values: packed, scales, offsets: hasOffsets ? offsets : undefined}
@@ -140,9 +141,10 @@ function packNibbles(values: Uint8Array, scales: Float32Array, offsets: Float32A
   return packed
 }
 
-/** Number of rows of a chunk: complete heads of a matrix whose rows alternate. */
-export function rowsPerChunk(input: number, headRows = 1): number {
-  return headRows * Math.max(1, Math.floor(chunkWeights / (input * headRows)))
+/** Number of rows of a chunk: complete runs of a matrix in another order. */
+export function rowsPerChunk(input: number, order: StoredOrder | undefined): number {
+  const rows = orderedRows(order)
+  return rows * Math.max(1, Math.floor(chunkWeights / (input * rows)))
 }
 
 interface Rows {

@@ -160,20 +160,20 @@ const bytesPerBlock = ({kind, size}: Exclude<Scheme, {kind: 'columns'}>) => (kin
 /** The columns of a matrix are a job, because each row changes all of its copy; blocks of rows are jobs of their own. */
 function jobsOf({entry, scheme}: QuantizedCopy, places: ReadonlyMap<string, number>): QuantizeJob[] {
   refuseOtherThanWeights(entry)
-  const {name, file, dtype, offset, length, headRows} = entry
+  const {name, file, dtype, offset, length, order} = entry
   const [out = 0, input = 0] = entry.shape
   const values = places.get(`${name}.${scheme.kind}`) as number
   const scales = places.get(`${name}.${scheme.kind}_scale`) as number
   const bounds = places.get(`${name}.${scheme.kind}_bounds`)
   if (scheme.kind === 'columns')
-    return [{source: {name, file, dtype, offset, headRows}, rows: out, input, scheme, values, scales, bounds}]
+    return [{source: {name, file, dtype, offset, order}, rows: out, input, scheme, values, scales, bounds}]
   const offsets = places.get(`${name}.${scheme.kind}_offset`)
   const blocks = Math.ceil(input / scheme.size)
-  const step = rowsPerChunk(input, headRows)
+  const step = rowsPerChunk(input, order)
   return Array.from({length: Math.ceil(out / step)}, (_, i) => {
     const first = i * step
     return {
-      source: {name, file, dtype, offset: offset + (length / out) * first, headRows},
+      source: {name, file, dtype, offset: offset + (length / out) * first, order},
       rows: Math.min(step, out - first),
       input,
       scheme,

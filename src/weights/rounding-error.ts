@@ -1,5 +1,6 @@
 import {quantizeColumns, quantizeNibbles} from './quantize.js'
 import {readTensorBytes, type TensorEntry} from './safetensors.js'
+import {orderedRows} from './stored-order.js'
 import {refuseOtherThanWeights, weightBytes, widenRows} from './weight-rows.js'
 
 /** Rows of a sample. */
@@ -15,9 +16,9 @@ export type Rounding = {kind: 'columns'; most: number} | {kind: 'nibbles'; size:
  */
 export async function roundingError(entry: TensorEntry, rounding: Rounding): Promise<number> {
   refuseOtherThanWeights(entry)
-  const {shape, dtype, headRows = 1} = entry
+  const {shape, dtype, order} = entry
   const [out = 0, input = 0] = shape
-  const rows = Math.min(out, headRows * Math.ceil(sampleRows / headRows))
+  const rows = Math.min(out, orderedRows(order) * Math.ceil(sampleRows / orderedRows(order)))
   const weight = new Float32Array(rows * input)
   const length = weightBytes(dtype, weight.length)
   for await (const bytes of readTensorBytes({...entry, length}, length)) widenRows(bytes, entry, input, weight)

@@ -3,6 +3,7 @@ import {isObject} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
 import {dtypeBytes, isDtype} from './dtype.js'
 import {refusePointer} from './lfs-pointer.js'
+import type {StoredOrder} from './stored-order.js'
 
 /** Location of a tensor; `offset` and `length` are in bytes, from the start of the file. */
 export interface TensorEntry {
@@ -13,11 +14,8 @@ export interface TensorEntry {
   readonly file: string
   readonly offset: number
   readonly length: number
-  /**
-   * Rows of a head, if those of each head alternate between its halves, as in GGUF files of Llama models. The rows of
-   * its first half precede those of the second in all other files, and in what is read from it.
-   */
-  readonly headRows?: number | undefined
+  /** The order of its rows or columns in the file; what is read from it has that of transformers. */
+  readonly order?: StoredOrder | undefined
   /**
    * What is to be subtracted from each value, as in norms in GGUF files of Gemma. It is not in what is read from it.
    */

@@ -2,6 +2,7 @@ import {SvcError} from '../errors/index.js'
 import {type BlockDtype, blockDtypes, blockTypeOf, isBlockDtype, widenBlocks} from './block-types.js'
 import {dtypeBytes, type FloatDtype, isWidened, widened} from './dtype.js'
 import {readTensorBytes, type TensorEntry} from './safetensors.js'
+import {reorder} from './stored-order.js'
 import {widenFloats} from './widen.js'
 
 /** The types of weights that convert to 32-bit floats: floats, and blocks of integers in GGUF files. */
@@ -35,67 +36,30 @@ export function weightBytes(dtype: WeightDtype, count: number): number {
 
 /**
  * Fills `target` with complete rows of a matrix, in the order of transformers.
- * @param bytes the rows, from the first one of a head on
+ * @param bytes the rows, from the first one of a run on
  * @param columns elements of a row
  */
 export function widenRows(
   bytes: Uint8Array,
-  {dtype, headRows, surplus, isNegativeExp}: Pick<WeightEntry, 'dtype' | 'headRows' | 'surplus' | 'isNegativeExp'>,
+  {dtype, order, surplus, isNegativeExp}: Pick<WeightEntry, 'dtype' | keyof RowLayout>,
   columns: number,
   target: Float32Array,
 ): void {
   if (isWidened(dtype)) widenFloats(bytes, dtype, target)
   else widenBlocks(bytes, dtype, target)
-  if (headRows !== undefined) separateHalves(target, headRows, columns)
+  if (order !== undefined) reorder(target, order, columns, 'transformers')
   if (surplus !== undefined) for (let i = 0; i < target.length; i++) target[i]! -= surplus
   if (isNegativeExp) for (const [i, value] of target.entries()) target[i] = Math.log(-value)
 }
 
-/** The order and the offset of the values of a tensor, as in an entry. */
-export type RowLayout = Pick<TensorEntry, 'headRows' | 'surplus'>
+/** How the values of a tensor differ from those of transformers, as in an entry. */
+export type RowLayout = Pick<TensorEntry, 'order' | 'surplus' | 'isNegativeExp'>
 
 /** Changes values in the order of transformers to another layout. */
-export function layOut(values: Float32Array, {headRows, surplus}: RowLayout, columns: number): void {
-  if (headRows !== undefined) alternateHalves(values, headRows, columns)
+export function layOut(values: Float32Array, {order, surplus, isNegativeExp}: RowLayout, columns: number): void {
+  if (order !== undefined) reorder(values, order, columns, 'file')
   if (surplus !== undefined) for (let i = 0; i < values.length; i++) values[i]! += surplus
-}
-
-/** Row of a head whose halves are separate, by its row in a head in which they alternate. */
-const separateRow = (row: number, headRows: number): number => (row >> 1) + (row & 1 ? headRows / 2 : 0)
-
-/** The inverse of `separateHalves`. */
-function alternateHalves(values: Float32Array, headRows: number, columns: number): void {
-  moveRows(values, headRows, columns, (row) => [separateRow(row, headRows), row])
-}
-
-/**
- * Orders rows as transformers does.
- * @param values complete heads, in which rows of the first and of the second half alternate
- * @param columns elements of a row
- */
-export function separateHalves<T extends Float32Array | Uint8Array>(
-  values: T,
-  headRows: number,
-  columns: number,
-): void {
-  moveRows(values, headRows, columns, (row) => [row, separateRow(row, headRows)])
-}
-
-/** Moves the rows of each head. @param move the source and the target of a row */
-function moveRows<T extends Float32Array | Uint8Array>(
-  values: T,
-  headRows: number,
-  columns: number,
-  move: (row: number) => [source: number, target: number],
-): void {
-  const size = headRows * columns
-  for (let from = 0; from < values.length; from += size) {
-    const head = values.slice(from, from + size)
-    for (let row = 0; row < headRows; row++) {
-      const [source, target] = move(row)
-      values.set(head.subarray(source * columns, (source + 1) * columns), from + target * columns)
-    }
-  }
+  if (isNegativeExp) for (const [i, value] of values.entries()) values[i] = -Math.exp(value)
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   openRunDirectory,
   readJsonObject,
   readTensorFloat32,
+  type TensorEntry,
   type TensorMap,
   withParts,
 } from '../../src/weights/index.js'
@@ -302,7 +303,7 @@ export async function ggufOf(
   const headDim = Number(config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads))
   for (const [name, entry] of tensors) {
     const {shape} = entry
-    const values = await readTensorFloat32(entry)
+    const values = inTiles(await readTensorFloat32(entry), entry, config)
     const {alternates = false, normOffset = 0} = writtenAs(config.model_type)
     if (alternates && /self_attn\.[qk]_proj/.test(name)) alternate(values, headDim, shape[1] ?? 1)
     if (/(?<!linear_attn\.)norm\.weight$/.test(name))
@@ -371,6 +372,39 @@ function alternate(values: Float32Array, headDim: number, columns: number): void
       values.set(head.subarray(source * columns, (source + 1) * columns), from + row * columns)
     }
   }
+}
+
+/**
+ * Orders the heads of values of Gated DeltaNet as llama.cpp, which repeats all keys: the first head of each key, then the second
+ * one. The others have all heads of a key together.
+ */
+function inTiles(
+  values: Float32Array,
+  {name, shape}: TensorEntry,
+  config: Readonly<Record<string, unknown>>,
+): Float32Array {
+  const [, part = ''] = /linear_attn\.(in_proj_\w+|conv1d|A_log|dt_bias|out_proj)/.exec(name) ?? []
+  if (part === '') return values
+  const size = (key: string) => Number(config[`linear_${key}`])
+  const [keys, heads, headDim] = [size('num_key_heads'), size('num_value_heads'), size('value_head_dim')]
+  const columns = shape.slice(1).reduce((product, dim) => product * dim, 1)
+  const isOut = part === 'out_proj'
+  const unit = /in_proj_[ab]|A_log|dt_bias/.test(part) ? 1 : headDim
+  const skip = part === 'in_proj_qkv' || part === 'conv1d' ? 2 * keys * size('key_head_dim') : 0
+  const ordered = values.slice()
+  for (let head = 0; head < heads; head++) {
+    // Head `head` of the file belongs to the key `head % keys`.
+    const source = (head % keys) * (heads / keys) + Math.floor(head / keys)
+    for (let i = 0; i < unit; i++)
+      if (isOut)
+        for (let row = 0; row < values.length; row += columns)
+          ordered[row + head * unit + i] = values[row + source * unit + i] as number
+      else {
+        const from = (skip + source * unit + i) * columns
+        ordered.set(values.subarray(from, from + columns), (skip + head * unit + i) * columns)
+      }
+  }
+  return ordered
 }
 
 interface TokenizerJson {

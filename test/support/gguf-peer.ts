@@ -32,6 +32,16 @@ export const peerModels: readonly PeerModel[] = [
   })),
   {name: 'qwen2 F16', type: 'F16', model: {family: 'qwen2', tied: true, ...square}},
   {name: 'qwen3 Q8_0', type: 'Q8_0', model: {family: 'qwen3', ...square}},
+  {
+    name: 'qwen3_5_text Q8_0 with three values per key',
+    type: 'Q8_0',
+    model: {
+      ...square,
+      family: 'qwen3_5_text',
+      layers: 2,
+      config: {linear_num_value_heads: 6, linear_key_head_dim: 32, linear_value_head_dim: 32},
+    },
+  },
   ...(
     [
       [{family: 'gemma2', window: 30, config: {query_pre_attn_scalar: 16}}, geluTable],
@@ -52,6 +62,7 @@ export const peerModels: readonly PeerModel[] = [
       [{family: 'ministral3', ropeScaling: growingQueries}, exact],
       [{family: 'lfm2'}, exact],
       [{family: 'qwen3_5_text', layers: 3, config: {linear_num_value_heads: 2}}, exact],
+      [{family: 'qwen3_5_text', layers: 3, config: {linear_num_value_heads: 6}}, exact, ' with three values per key'],
       [{family: 'granitemoehybrid', config: {shared_intermediate_size: 96, mamba_d_head: 32}}, exact],
       [
         {
@@ -61,9 +72,9 @@ export const peerModels: readonly PeerModel[] = [
         },
         exact,
       ],
-    ] as const satisfies readonly [Partial<TinyModel>, number][]
-  ).map(([model, tolerance]) => ({
-    name: model.family,
+    ] as const satisfies readonly [Partial<TinyModel>, number, string?][]
+  ).map(([model, tolerance, what = '']) => ({
+    name: `${model.family}${what}`,
     type: 'F32' as const,
     model: {...small, ...model},
     tolerance,

@@ -237,18 +237,28 @@ describe('an invalid GGUF file is refused', () => {
       'model_family_unknown',
       /has the model type "mamba", which is not supported; supported types: llama, qwen2, qwen3, qwen3moe, qwen35, gemma2, gemma3, smollm3, olmo2, granite, granitehybrid, phi3/,
     ],
-    'of Qwen3.5 with more heads of values than of keys': [
+    'of Qwen3.5 with several heads of values in a block': [
       () =>
         ggufFile(
           {
             'general.architecture': {text: 'qwen35'},
-            'qwen35.ssm.group_count': {u32: 16},
-            'qwen35.ssm.time_step_rank': {u32: 32},
+            'qwen35.ssm.group_count': {u32: 2},
+            'qwen35.ssm.state_size': {u32: 16},
+            'qwen35.ssm.time_step_rank': {u32: 4},
+            'qwen35.ssm.inner_size': {u32: 64},
           },
-          [],
+          [{name: 'blk.0.ssm_out.weight', type: 8, shape: [1, 64], data: new Uint8Array(68)}],
         ),
       'gguf_unsupported',
-      /uses linear attention with more heads of values than of keys, which/,
+      /uses heads of 16 values in blocks of the type Q8_0 \(tensor model\.layers\.0\.linear_attn\.out_proj\.weight\)/,
+    ],
+    'with a part of a head': [
+      () =>
+        ggufFile({'general.architecture': {text: 'llama'}, 'llama.attention.key_length': {u32: 4}}, [
+          {name: 'blk.0.attn_q.weight', type: 0, shape: [6, 2], data: new Uint8Array(48)},
+        ]),
+      'gguf_invalid',
+      /the tensor model\.layers\.0\.self_attn\.q_proj\.weight has 6 rows, which are not complete heads/,
     ],
     'without an architecture': [() => ggufFile({}, []), 'gguf_invalid', /it has no general\.architecture/],
     'with a type that is not supported': [

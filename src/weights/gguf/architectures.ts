@@ -23,8 +23,6 @@ export interface Architecture {
   declaresBiases?: boolean
   /** Whether only a part of each head may be rotated. */
   isPartlyRotated?: boolean
-  /** Why a model cannot be read, if it cannot. */
-  refused?(own: ReadonlyMap<string, GgufValue>): string | undefined
   /** What its code in llama.cpp sets by other keys. */
   implied?(own: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>>
 }
@@ -106,11 +104,6 @@ const architectures: Readonly<Record<string, Architecture>> = {
     normOffset: 1,
     declaresBiases: true,
     isPartlyRotated: true,
-    // llama.cpp orders the heads of values that share a key in another way.
-    refused: (own) =>
-      own.get('ssm.group_count') === own.get('ssm.time_step_rank')
-        ? undefined
-        : 'linear attention with more heads of values than of keys',
     implied: (own) => ({
       linear_value_head_dim: Number(own.get('ssm.inner_size')) / Number(own.get('ssm.time_step_rank')),
     }),

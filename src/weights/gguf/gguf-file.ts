@@ -6,9 +6,10 @@ import {blockTypeOf, isBlockDtype} from '../block-types.js'
 import type {Declarations} from '../declarations.js'
 import {isWidened} from '../dtype.js'
 import {elements, type TensorEntry} from '../safetensors.js'
+import type {StoredOrder} from '../stored-order.js'
 import {readTensorFloat32, weightBytes} from '../weight-rows.js'
 import {type Architecture, architectureOf, ggufArchitectures} from './architectures.js'
-import {configOf, ownKeys} from './config.js'
+import {configOf} from './config.js'
 import {
   type GgufHeader,
   type GgufMetadata,
@@ -17,7 +18,8 @@ import {
   ggufUnsupported,
   readGgufHeader,
 } from './header.js'
-import {divisorTensors, isDecayLog, isKernel, isNorm, isRotated, isVector, transformersName} from './names.js'
+import {type HeadSizes, layoutOf, publishedShape} from './layout.js'
+import {divisorTensors, transformersName} from './names.js'
 import {sampling} from './sampling.js'
 import {tensorTypeName} from './tensor-types.js'
 import {tokenizerOf} from './tokenizer.js'
@@ -39,6 +41,7 @@ export interface GgufModel {
 
 export interface GgufSourceFile {
   architecture: Architecture
+  heads: HeadSizes
   /** The divisors of rotary frequencies, by their names in llama.cpp. */
   divisors: readonly TensorEntry[]
   alignment: number
@@ -86,8 +89,6 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const architecture = architectureOf(name, metadata)
   if (architecture === undefined)
     throw new SvcError('model_family_unknown', {file, family: name, known: ggufArchitectures})
-  const refused = architecture.refused?.(ownKeys(metadata))
-  if (refused !== undefined) throw ggufUnsupported(file, refused)
   const found = [first, ...others].flatMap(({file: each, size, tensors}) =>
     tensors.map((tensor) => entryOf(each, tensor, size)),
   )
@@ -111,15 +112,11 @@ export async function readGguf(file: string): Promise<GgufModel> {
     hasBias: plain.some(({name}) => name.endsWith('self_attn.q_proj.bias')),
     divisors: {all: await readDivisors('all'), short: await readDivisors('short'), long: await readDivisors('long')},
   })
-  const headDim = config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads)
-  const {alternates = false, normOffset} = architecture
+  const sizes = headSizes(config)
   const entries = plain.map((entry): TensorEntry => {
-    const [channels = 0, width = 0] = entry.shape
-    if (isDecayLog(entry.name)) return {...entry, shape: [elements(entry.shape)], isNegativeExp: true}
-    if (isVector(entry.name)) return {...entry, shape: [elements(entry.shape)]}
-    if (isKernel(entry.name)) return {...entry, shape: [channels, 1, width]}
-    if (alternates && isRotated(entry.name)) return {...entry, headRows: headRows(entry, headDim)}
-    return normOffset !== undefined && isNorm(entry.name) ? {...entry, surplus: normOffset} : entry
+    const layout = layoutOf(entry.name, architecture, sizes)
+    refuseIncomplete(entry, layout.order)
+    return {...entry, shape: publishedShape(entry), ...layout}
   })
   const license = metadata.get('general.license')
   let tokenizer: ReturnType<typeof tokenizerOf> | undefined
@@ -135,6 +132,7 @@ export async function readGguf(file: string): Promise<GgufModel> {
     license: typeof license === 'string' ? license : undefined,
     source: {
       architecture,
+      heads: sizes,
       divisors: [...divisors.values()].filter((entry) => entry !== undefined),
       alignment: first.alignment,
       readEntries: () => readEntries(first),
@@ -215,11 +213,36 @@ function expertsOf(entry: TensorEntry, name: string): TensorEntry[] {
   }))
 }
 
-/** @throws gguf_invalid */
-function headRows({name, file, shape: [rows = 0]}: TensorEntry, headDim: unknown): number {
-  if (!Number.isSafeInteger(headDim) || rows % (headDim as number) !== 0)
-    throw ggufInvalid(file, `the tensor ${name} has ${counted(rows, 'row')}, which are not heads of ${headDim}`)
-  return headDim as number
+function headSizes(config: Readonly<Record<string, unknown>>): HeadSizes {
+  const size = (key: string) => Number(config[key])
+  return {
+    headDim: Number(config.head_dim ?? size('hidden_size') / size('num_attention_heads')),
+    delta:
+      'linear_num_value_heads' in config
+        ? {
+            keyHeads: size('linear_num_key_heads'),
+            keyDim: size('linear_key_head_dim'),
+            valueHeads: size('linear_num_value_heads'),
+            valueDim: size('linear_value_head_dim'),
+          }
+        : undefined,
+    groups: 'mamba_n_groups' in config ? size('mamba_n_groups') : undefined,
+  }
+}
+
+/** @throws gguf_invalid if the heads are not complete; gguf_unsupported if blocks contain parts of several heads */
+function refuseIncomplete({name, file, dtype, shape}: TensorEntry, order: StoredOrder | undefined): void {
+  if (order === undefined) return
+  const {axis, skip, outer, inner, unit} = order
+  const run = outer * inner * unit
+  const count = (axis === 'rows' ? (shape[0] ?? 0) : (shape.at(-1) ?? 0)) - skip
+  if (!Number.isSafeInteger(outer) || !(run > 0) || count < 0 || count % run !== 0)
+    throw ggufInvalid(
+      file,
+      `the tensor ${name} has ${counted(count + skip, axis === 'rows' ? 'row' : 'column')}, which are not complete heads`,
+    )
+  if (axis === 'columns' && isBlockDtype(dtype) && unit % blockTypeOf(dtype).group !== 0)
+    throw ggufUnsupported(file, `heads of ${unit} values in blocks of the type ${dtype} (tensor ${name})`)
 }
 
 function declarationsOf(

@@ -41,11 +41,14 @@ export function transformersName(name: string, {parts = {}, outside = {}}: Archi
 }
 
 /** The name in llama.cpp of a tensor of transformers; that of all experts for the matrix of one. The inverse of the above. */
-export function ggufTensorName(name: string, {parts = {}}: Architecture): string | undefined {
+export function ggufTensorName(name: string, {parts = {}, outside = {}}: Architecture): string | undefined {
   const keyOf = (table: Readonly<Record<string, string>>, value: string) =>
     Object.keys(table).find((key) => table[key] === value)
-  const outer = keyOf(single, name)
+  const outer = keyOf(outside, name) ?? keyOf(single, name)
   if (outer !== undefined) return outer
+  const [, at, rest = ''] = /^model\.layers\.(\d+)\.(.+)$/.exec(name) ?? []
+  const whole = keyOf(parts, rest)
+  if (whole !== undefined) return `blk.${at}.${whole}`
   const [, layer, part = '', end] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name) ?? []
   const anyExpert = part.replace(/\.experts\.\d+\./, '.experts.*.')
   const own = keyOf(parts, anyExpert) ?? keyOf(inLayer, anyExpert)

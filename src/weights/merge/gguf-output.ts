@@ -2,14 +2,17 @@ import {SvcError} from '../../errors/index.js'
 import {headName} from '../adapter.js'
 import {blockTypeOf, isBlockDtype} from '../block-types.js'
 import {type Declarations, readDeclarations, readFolder} from '../declarations.js'
+import {type FusedMatrix, updatesOfParts, withParts} from '../fused.js'
 import type {Architecture} from '../gguf/architectures.js'
 import {type GgufEntry, ggufHead} from '../gguf/entries.js'
 import {readGguf} from '../gguf/gguf-file.js'
 import {defaultAlignment} from '../gguf/header.js'
-import {divisorTensors, ggufTensorName, isDecayLog, isKernel, isNorm, isRotated} from '../gguf/names.js'
+import {type HeadSizes, layoutOf, storedShape} from '../gguf/layout.js'
+import {divisorTensors, ggufTensorName} from '../gguf/names.js'
 import {tensorTypeNumber} from '../gguf/tensor-types.js'
 import {type TokenizerJson, textEntries, tokenizerEntries} from '../gguf/tokenizer-entries.js'
 import {readJsonObject} from '../json-file.js'
+import type {TensorEntry} from '../safetensors.js'
 import {type TensorData, writeTensorFile} from '../tensor-file.js'
 import {type RowLayout, readTensorFloat32} from '../weight-rows.js'
 import {findFirst, type MergeInputs} from './merge-inputs.js'
@@ -25,7 +28,9 @@ export interface GgufDescription {
   entries: Readonly<Record<string, GgufEntry>>
   /** Divisors of rotary frequencies. */
   divisors: Partial<Record<keyof typeof divisorTensors, readonly number[]>>
-  headDim: number
+  heads: HeadSizes
+  /** Matrices whose parts may be tensors of their own in the file. */
+  fused: readonly FusedMatrix[]
   vocabSize: number
   /** Whether the head is the embedding. */
   tied: boolean
@@ -84,9 +89,9 @@ export async function planGguf(
 /** Keys of templates and sampling in a run directory replace those of its base. */
 async function fromGguf(plan: MergePlan, inputs: MergeInputs, {dtype}: Pick<MergeChoices, 'dtype'>): Promise<GgufPlan> {
   const {gguf, folders} = inputs as MergeInputs & {gguf: NonNullable<MergeInputs['gguf']>}
-  const {architecture, divisors, alignment, readEntries} = gguf.source
-  const headDim = plan.tensors.find(({from}) => from.headRows !== undefined)?.from.headRows ?? 0
-  const tensors = stacked(plan.tensors, {architecture, headDim, dtype, file: gguf.file})
+  const {architecture, heads, divisors, alignment, readEntries} = gguf.source
+  const layout = ({from: {order, surplus, isNegativeExp}}: PlannedTensor) => ({order, surplus, isNegativeExp})
+  const tensors = stacked(plan.tensors, {architecture, layout, heads, dtype, file: gguf.file})
   const runs = folders.filter((folder) => folder !== gguf.folder)
   const declared: Declarations[] = await Promise.all(runs.map(readFolder))
   const own = declared.map(textEntries).reverse()
@@ -118,7 +123,7 @@ async function fromFolders(
   const file = findFirst(folders, 'config.json') as string
   const has = (name: string) => base.has(name) || (untied && name === headName)
   const described = describe(config, file, has)
-  const {name, architecture, entries, divisors, headDim, vocabSize, tied, root, check} = described
+  const {name, architecture, entries, divisors, heads, fused, vocabSize, tied, root, check} = described
   const tokenizer = findFirst(folders, 'tokenizer.json') as string
   const text = tokenizerEntries({
     file: tokenizer,
@@ -126,13 +131,15 @@ async function fromFolders(
     declarations: await readDeclarations(folders),
     vocabSize,
   })
-  const kept = plan.tensors.flatMap((tensor) => {
+  const matrices = fused.filter((matrix) => ggufTensorName(matrix.name, architecture) === undefined)
+  const kept = separated(plan.tensors, matrices).flatMap((tensor) => {
     if (/\.rotary_emb\.inv_freq$/.test(tensor.name)) return []
     const isHead = /(^|\.)lm_head\.weight$/.test(tensor.name)
     if (isHead) return tied ? [] : [{...tensor, name: headName}]
     return [tensor.name.startsWith(`${root}.`) ? {...tensor, name: `model${tensor.name.slice(root.length)}`} : tensor]
   })
-  const tensors = stacked(kept, {architecture, headDim, dtype, file})
+  const layout = (tensor: PlannedTensor) => layoutOf(tensor.name, architecture, heads)
+  const tensors = stacked(kept, {architecture, layout, heads, dtype, file})
   const all: [string, GgufEntry][] = [
     ['general.architecture', {text: name}],
     ['general.type', {text: 'model'}],
@@ -157,9 +164,30 @@ async function fromFolders(
   }
 }
 
+/** Fused matrices as their parts. */
+const separated = (tensors: readonly PlannedTensor[], matrices: readonly FusedMatrix[]): PlannedTensor[] =>
+  tensors.flatMap((tensor) => {
+    const matrix = matrices.find(({name}) => name === tensor.name)
+    if (matrix === undefined) return [tensor]
+    const parts = withParts(new Map([[matrix.name, tensor.from]]), [matrix])
+    return matrix.parts.map(({name}, i) => ({
+      ...tensor,
+      name,
+      from: parts.get(name) as TensorEntry,
+      updates: tensor.updates.map((update) => ({
+        ...update,
+        parts: update.parts.flatMap(({delta}) => {
+          const own = updatesOfParts(delta, matrix)[i]
+          return own === undefined ? [] : [{delta: own, firstRow: undefined}]
+        }),
+      })),
+    }))
+  })
+
 interface Target {
   architecture: Architecture
-  headDim: number
+  layout(tensor: PlannedTensor): RowLayout
+  heads: HeadSizes
   dtype: MergeChoices['dtype']
   /** The file with the configuration. */
   file: string
@@ -170,36 +198,30 @@ function stacked(tensors: readonly PlannedTensor[], target: Target): GgufTensorP
   const groups = new Map<string, PlannedTensor[]>()
   for (const tensor of tensors) {
     const name = ggufTensorName(tensor.name, target.architecture)
-    // llama.cpp has the tensors of recurrent layers in other shapes.
-    if (name === undefined || isKernel(tensor.name) || isDecayLog(tensor.name))
+    if (name === undefined)
       throw new SvcError('gguf_inexpressible', {file: target.file, feature: `the tensor ${tensor.name}`})
     groups.set(name, [...(groups.get(name) ?? []), tensor])
   }
   return [...groups].map(([name, group]) => {
     const parts = [...group].sort((a, b) => expertOf(a) - expertOf(b))
-    const [{from}] = parts as [PlannedTensor, ...PlannedTensor[]]
+    const [first] = parts as [PlannedTensor, ...PlannedTensor[]]
     const dtype = dtypeOf(name, parts, target)
-    const layout = layoutOf(parts[0]?.name ?? '', target)
+    const shape = storedShape(first.name, first.from.shape, target.heads)
     return {
       name,
       dtype,
-      shape: /_exps\./.test(name) ? [parts.length, ...from.shape] : from.shape,
-      parts: parts.map((part) => ({...part, dtype, ...(layout === undefined ? {} : {layout})})),
+      shape: /_exps\./.test(name) ? [parts.length, ...shape] : shape,
+      parts: parts.map((part) => ({...part, dtype, layout: target.layout(part)})),
     }
   })
 }
 
 const expertOf = ({name}: PlannedTensor) => Number(/\.experts\.(\d+)\./.exec(name)?.[1] ?? 0)
 
-function layoutOf(name: string, {architecture, headDim}: Target): RowLayout | undefined {
-  if (architecture.alternates && isRotated(name)) return {headRows: headDim}
-  return architecture.normOffset !== undefined && isNorm(name) ? {surplus: architecture.normOffset} : undefined
-}
-
-/** llama.cpp computes vectors and routers with 32-bit floats only. */
+/** llama.cpp computes vectors, kernels and routers with 32-bit floats only. */
 function dtypeOf(name: string, parts: readonly PlannedTensor[], {dtype}: Target): string {
   const [{from}] = parts as [PlannedTensor, ...PlannedTensor[]]
-  if (from.shape.length < 2 || /ffn_gate_inp\./.test(name)) return 'F32'
+  if (from.shape.length !== 2 || /ffn_gate_inp\./.test(name)) return 'F32'
   if (dtype === 'Q8_0') return (from.shape.at(-1) ?? 0) % blockTypeOf(dtype).weights === 0 ? dtype : 'F16'
   if (dtype !== undefined) return dtype
   const isCopied = parts.every(({updates, from: {dtype: own}}) => updates.length === 0 && own === from.dtype)

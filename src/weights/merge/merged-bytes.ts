@@ -2,12 +2,13 @@ import {SvcError} from '../../errors/index.js'
 import {isWidened} from '../dtype.js'
 import {narrowFloats, narrowToBlocks} from '../narrow.js'
 import {elements, readTensorBytes} from '../safetensors.js'
+import {isSameOrder, orderedRows} from '../stored-order.js'
 import {layOut, refuseOtherThanWeights, weightBytes, widenRows} from '../weight-rows.js'
 import {readLowRank} from './low-rank.js'
 import {CombinedUpdate, type MergeMethodChoice} from './merge-methods.js'
 import type {PlannedTensor} from './merge-plan.js'
 
-/** Elements in memory at once; rows, and heads whose rows alternate, are never split. */
+/** Elements in memory at once; rows, and runs of rows in another order, are never split. */
 const blockElements = 1 << 20
 /** Bytes of a copied tensor in memory at once. */
 const copiedBytes = 1 << 22
@@ -20,7 +21,11 @@ export async function* mergedBytes(
   {name, from, updates, dtype, layout = {}}: PlannedTensor,
   method: MergeMethodChoice,
 ): AsyncGenerator<Uint8Array> {
-  const isSame = from.headRows === layout.headRows && from.surplus === layout.surplus && !from.isNegativeExp
+  const isSame = [
+    isSameOrder(from.order, layout.order),
+    from.surplus === layout.surplus,
+    from.isNegativeExp === layout.isNegativeExp,
+  ].every(Boolean)
   if (updates.length === 0 && dtype === from.dtype && isSame) {
     yield* readTensorBytes(from, copiedBytes)
     return
@@ -28,9 +33,9 @@ export async function* mergedBytes(
   if (!isWidened(dtype) && dtype !== 'Q8_0') throw new Error(`Cannot convert ${name} to ${dtype}.`)
   refuseOtherThanWeights(from)
   const {shape} = from
-  const headRows = from.headRows ?? layout.headRows ?? 1
+  const run = Math.max(orderedRows(from.order), orderedRows(layout.order))
   const columns = Math.max(1, shape.length > 1 ? (shape.at(-1) as number) : 1)
-  const rows = headRows * Math.max(1, Math.floor(Math.min(blockElements, elements(shape)) / (columns * headRows)))
+  const rows = run * Math.max(1, Math.floor(Math.min(blockElements, elements(shape)) / (columns * run)))
   const change = await combined({name, from, updates}, columns, method)
   const memory = {block: new Float32Array(rows * columns), halves: new Uint16Array(rows * columns)}
   const rowBytes = weightBytes(from.dtype, columns)
