@@ -131,8 +131,8 @@ async function runBatch(
     log_total: tensor(logTotals, [rowCount, 1]),
     ...(logits ? {logits: tensor(all, [rowCount, vocabSize])} : {}),
   }
-  for (const {name, tensor: kept} of cache.tensors(first, rows.length)) {
-    feeds[`past_${name}`] = kept
+  for (const {name, tensor: kept, isInput} of cache.tensors(first, rows.length)) {
+    if (isInput) feeds[`past_${name}`] = kept
     outputs[`present_${name}`] = kept
   }
   await session.runInPlace(feeds, outputs)

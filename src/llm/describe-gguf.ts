@@ -22,6 +22,7 @@ export const describeGguf =
     const attentions = attentionsOf(spec)
     const [first] = attentions
     if (architecture === undefined || first === undefined) throw inexpressible(`the model type ${family}`)
+    if (spec.layerInputs !== undefined) throw inexpressible('inputs of layers that depend on the tokens')
     const root = tensors.embedding.replace(/\.embed_tokens\.weight$/, '')
     const entries = entriesOf(spec, architecture.name, inexpressible)
     return {

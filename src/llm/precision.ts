@@ -14,7 +14,7 @@ import {
   withCopies,
   withParts,
 } from '../weights/index.js'
-import type {DecoderSpec} from './spec.js'
+import {attentionProjections, type DecoderSpec, inputProjections} from './spec.js'
 
 /** Precision of the weights in the graph: 32-bit floats, or integers of 8 or mostly 4 bits. */
 export type Precision = 'f32' | 'w8' | 'w4'
@@ -116,18 +116,16 @@ export async function withQuantised(
   const first = inLayer(precision === 'w4' ? nibbles : columns)
   const last = inLayer(precision === 'w4' && downBits === 4 ? nibbles : columns)
   const copies = spec.layers.flatMap(({attention, recurrent, mlp}) => {
-    const mixer =
-      attention === undefined
-        ? recurrent.projections.map(({name}) => name)
-        : (['q', 'k', 'v', 'o'] as const).map((which) => attention.names[which])
+    const mixer = attention === undefined ? recurrent.projections : attentionProjections(attention, spec.hiddenSize)
     return [
-      ...mixer.flatMap((name) => copyOf(name, first)),
+      ...mixer.flatMap(({name}) => copyOf(name, first)),
       ...mlp.experts.flatMap(({gate, up, down}) => [
         ...[gate, up].flatMap((name) => copyOf(name, first)),
         ...copyOf(down, last),
       ]),
     ]
   })
+  copies.push(...inputProjections(spec).flatMap(({name}) => copyOf(name, last)))
   const {embedding, head} = spec.tensors
   const kind = precision === 'f32' ? 'stored' : 'blocks'
   const headCopy = (entry: TensorEntry) => {
@@ -135,8 +133,12 @@ export async function withQuantised(
     return precision === 'f32' || size === undefined ? undefined : blocksCopy(entry, size)
   }
   copies.push(...copyOf(head, headCopy))
-  if (embedding !== head)
-    copies.push(...copyOf(embedding, (entry) => (isBlockEntry(entry) ? exactCopy(entry, kind) : undefined)))
+  // Their rows are read from the file, unless it has integers.
+  for (const name of [
+    ...(embedding === head ? [] : [embedding]),
+    ...(spec.layerInputs ? [spec.layerInputs.embedding] : []),
+  ])
+    copies.push(...copyOf(name, (entry) => (isBlockEntry(entry) ? exactCopy(entry, kind) : undefined)))
   if (copies.length === 0) return tensors
   const scheme = precision === 'w4' ? `w4 block=${block} down=${downBits}` : precision
   return withCopies(tensors, copies, {...options, recipe: `${recipe} ${scheme} max=${most} head=${size}`})

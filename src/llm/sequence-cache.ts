@@ -2,7 +2,7 @@ import type {Tensor} from '../onnx/index.js'
 import {type CacheLayer, KvCache, type KvState} from './kv-cache.js'
 import {type StateTensor, stateSize} from './recurrent/block.js'
 import {type Checkpoint, lastWithin, StateCache} from './recurrent/state-cache.js'
-import {attentionsOf, type DecoderSpec} from './spec.js'
+import type {AttentionSpec, DecoderSpec} from './spec.js'
 
 /** What a decoder keeps of each sequence. */
 export interface CacheShape {
@@ -20,8 +20,14 @@ export interface SequenceState extends KvState {
   checkpoints?: readonly Checkpoint[]
 }
 
+/** The layers that have keys and values, with their numbers. */
+const cachedLayers = ({layers}: DecoderSpec): {layer: number; attention: AttentionSpec}[] =>
+  layers.flatMap(({attention}, layer) =>
+    attention === undefined || attention.source !== undefined ? [] : [{layer, attention}],
+  )
+
 export const cacheShapeOf = (spec: DecoderSpec): CacheShape => ({
-  layers: attentionsOf(spec).map(({kvHeads, headDim}) => ({kvHeads, headDim})),
+  layers: cachedLayers(spec).map(({attention: {kvHeads, headDim}}) => ({kvHeads, headDim})),
   states: spec.layers.flatMap(({recurrent}, i) =>
     (recurrent?.states ?? []).map(({name, shape}) => ({name: `${i}.${name}`, shape})),
   ),
@@ -69,11 +75,16 @@ export class SequenceCache {
   /** Undefined without recurrent layers. */
   readonly #states: StateCache | undefined
   readonly #layerNames: readonly number[]
+  /** For each of these, the layers that use its keys and values. */
+  readonly #users: readonly (readonly number[])[]
 
   constructor(spec: DecoderSpec, contextLength: number) {
     const shape = cacheShapeOf(spec)
     this.#kv = new KvCache(shape.layers, contextLength)
-    this.#layerNames = spec.layers.flatMap(({attention}, i) => (attention === undefined ? [] : [i]))
+    this.#layerNames = cachedLayers(spec).map(({layer}) => layer)
+    this.#users = this.#layerNames.map((layer) =>
+      spec.layers.flatMap(({attention}, user) => (attention?.source === layer ? [user] : [])),
+    )
     if (shape.states.length > 0) this.#states = new StateCache(shape.states, intervalOf(shape))
   }
 
@@ -169,13 +180,19 @@ export class SequenceCache {
     this.#states?.restore(slot, state.checkpoints ?? [], length)
   }
 
-  /** Tensors of every layer over `count` slots from `first`, by name, used both as past inputs and present outputs. */
-  tensors(first: number, count: number): {name: string; tensor: Tensor}[] {
-    const keysAndValues = this.#kv.tensors(first, count).flatMap(({key, value}, i) => [
-      {name: `key.${this.#layerNames[i]}`, tensor: key},
-      {name: `value.${this.#layerNames[i]}`, tensor: value},
-    ])
+  /**
+   * Tensors of every layer over `count` slots from `first`, by name, used both as past inputs and present outputs. Layers
+   * that use the keys and values of another one have them only as outputs.
+   */
+  tensors(first: number, count: number): {name: string; tensor: Tensor; isInput: boolean}[] {
+    const keysAndValues = this.#kv.tensors(first, count).flatMap(({key, value}, i) => {
+      const of = (layer: number | undefined, isInput: boolean) => [
+        {name: `key.${layer}`, tensor: key, isInput},
+        {name: `value.${layer}`, tensor: value, isInput},
+      ]
+      return [...of(this.#layerNames[i], true), ...(this.#users[i] ?? []).flatMap((user) => of(user, false))]
+    })
     const states = this.#states?.tensors(first, count) ?? []
-    return [...keysAndValues, ...states.map(({name, tensor}) => ({name: `state.${name}`, tensor}))]
+    return [...keysAndValues, ...states.map(({name, tensor}) => ({name: `state.${name}`, tensor, isInput: true}))]
   }
 }

@@ -1,5 +1,6 @@
 import type {FloatDtype, FusedMatrix} from '../weights/index.js'
 import type {NormNames} from './norm-names.js'
+import type {Projection} from './projection.js'
 import type {RecurrentSpec} from './recurrent/index.js'
 
 export type {NormNames}
@@ -25,6 +26,8 @@ export interface DecoderSpec {
   /** Soft limit of the logits, cap * tanh(logit / cap); undefined: none. */
   logitCap: number | undefined
   layers: readonly LayerSpec[]
+  /** What each layer gets of the tokens themselves; undefined: nothing. */
+  layerInputs: LayerInputs | undefined
   tensors: DecoderTensors
   /** Matrices of which the projections of layers may be parts. */
   fused: readonly FusedMatrix[]
@@ -32,16 +35,65 @@ export interface DecoderSpec {
 
 /**
  * One layer: x += postNorm(mixer(norm(x))); x += postNorm(mlp(norm(x))). Norms without a name are left out. What is
- * added is multiplied by `residualScale`. The mixer is attention or, in some layers of hybrid models, recurrent.
+ * added is multiplied by `residualScale`. The mixer is attention or, in some layers of hybrid models, recurrent. With
+ * `input`, x += postNorm(project(activation(gate(x)) * input)) and x *= scale follow.
  */
-export type LayerSpec = {mlp: MlpSpec} & (
+export type LayerSpec = {mlp: MlpSpec; input?: LayerInputSpec} & (
   | {attention: AttentionSpec; recurrent?: undefined}
   | {attention?: undefined; recurrent: RecurrentSpec}
 )
 
+/**
+ * Inputs of the layers that depend on the tokens: for each layer, a part of a second embedding, and of a projection of the
+ * first one, (norm(project(x)) + embedding) / sqrt(2). Both have the parts of all layers together.
+ */
+export interface LayerInputs {
+  /** Elements for one layer. */
+  size: number
+  /** `[vocab_size, layers * size]`; multiplied by sqrt(size). */
+  embedding: string
+  /** `[layers * size, hidden_size]`; the product is divided by sqrt(hidden_size). */
+  projection: string
+  /** Of the part of a layer. */
+  norm: string
+}
+
+/** Names of the tensors with which a layer uses its input. */
+export interface LayerInputSpec {
+  gate: string
+  projection: string
+  names: NormNames
+  /** Factor of the hidden states after the layer, `[1]`. */
+  scale: string
+}
+
 /** The attention of the layers that have it. */
 export const attentionsOf = ({layers}: Pick<DecoderSpec, 'layers'>): AttentionSpec[] =>
   layers.flatMap(({attention}) => attention ?? [])
+
+/** The projections of attention; those of keys and values only if they are its own. */
+export function attentionProjections(attention: AttentionSpec, hiddenSize: number): Projection[] {
+  const {heads, kvHeads, headDim, names, source} = attention
+  const keys = (role: 'k' | 'v'): Projection => ({role, name: names[role], shape: [kvHeads * headDim, hiddenSize]})
+  return [
+    {role: 'q', name: names.q, shape: [queryRows(attention), hiddenSize]},
+    ...(source === undefined ? [keys('k'), keys('v')] : []),
+    {role: 'o', name: names.o, shape: [hiddenSize, heads * headDim]},
+  ]
+}
+
+/** The projections with which layers get inputs of the tokens. */
+export function inputProjections({hiddenSize, layers, layerInputs}: DecoderSpec): Projection[] {
+  if (layerInputs === undefined) return []
+  const {size, projection} = layerInputs
+  const all: Projection = {role: 'inputs', name: projection, shape: [layers.length * size, hiddenSize]}
+  return [all, ...layers.flatMap(({input}) => (input === undefined ? [] : inputParts(input, size, hiddenSize)))]
+}
+
+const inputParts = ({gate, projection}: LayerInputSpec, size: number, hiddenSize: number): Projection[] => [
+  {role: 'input_gate', name: gate, shape: [size, hiddenSize]},
+  {role: 'input', name: projection, shape: [hiddenSize, size]},
+]
 
 /** Rows of the projection of queries. */
 export const queryRows = ({heads, headDim, isGated}: Pick<AttentionSpec, 'heads' | 'headDim' | 'isGated'>): number =>
@@ -70,6 +122,10 @@ export interface AttentionSpec {
   biases: readonly ('q' | 'k' | 'v' | 'o')[]
   /** RMS norms of queries and keys before the rotary embedding: of each head, `[head_dim]`, or of all heads together. */
   headNorms: {q: string; k: string; span: 'head' | 'all'} | undefined
+  /** Whether values have RMS norms of each head, without weights. */
+  normsValues: boolean
+  /** The layer whose keys and values it uses instead of own ones; undefined: none. */
+  source: number | undefined
 }
 
 /** Activation of a feed-forward: x * sigmoid(x), or GELU, exact or with its approximation by tanh. */

@@ -196,6 +196,71 @@ describe('readDecoderSpec', () => {
     )
   })
 
+  describe('of Gemma 4', () => {
+    /** The configuration of the text part of E2B. */
+    const gemma4 = {
+      ...{model_type: 'gemma4_text', vocab_size: 262_144, vocab_size_per_layer_input: 262_144, hidden_size: 1536},
+      ...{intermediate_size: 6144, num_hidden_layers: 35, num_attention_heads: 8, num_key_value_heads: 1},
+      ...{head_dim: 256, global_head_dim: 512, num_global_key_value_heads: null, num_kv_shared_layers: 20},
+      ...{hidden_size_per_layer_input: 256, use_double_wide_mlp: true, sliding_window: 512, attention_k_eq_v: false},
+      ...{final_logit_softcapping: 30, hidden_activation: 'gelu_pytorch_tanh', max_position_embeddings: 131_072},
+      ...{rms_norm_eps: 1e-6, attention_bias: false, attention_dropout: 0, dtype: 'bfloat16', use_cache: true},
+      ...{enable_moe_block: false, num_experts: null, top_k_experts: null, moe_intermediate_size: null},
+      ...{bos_token_id: 2, eos_token_id: 1, pad_token_id: 0, tie_word_embeddings: true},
+      use_bidirectional_attention: null,
+      layer_types: Array.from({length: 35}, (_, i) => (i % 5 === 4 ? 'full_attention' : 'sliding_attention')),
+      rope_parameters: {
+        full_attention: {partial_rotary_factor: 0.25, rope_theta: 1_000_000, rope_type: 'proportional'},
+        sliding_attention: {rope_theta: 10_000, rope_type: 'default'},
+      },
+    }
+    const readText = (changes: object) =>
+      readDecoderSpec({model_type: 'gemma4', text_config: {...gemma4, ...changes}}, 'config.json', (name) =>
+        name.endsWith('language_model.embed_tokens.weight'),
+      )
+
+    it('reads the text part of E2B', () => {
+      const {layers, layerInputs, logitCap, normOffset} = readText({})
+      assert.deepEqual([layerInputs?.size, logitCap, normOffset], [256, 30, 0])
+      assert.deepEqual(
+        [13, 14, 15, 19].map((i) => layers[i]?.attention?.source),
+        [undefined, undefined, 13, 14],
+      )
+      assert.deepEqual(
+        [13, 14, 15].map((i) => [layers[i]?.attention?.headDim, layers[i]?.mlp.intermediateSize]),
+        [
+          [256, 6144],
+          [512, 6144],
+          [256, 12_288],
+        ],
+      )
+      const [windowed, full] = [layers[0]?.attention, layers[4]?.attention]
+      assert.deepEqual([windowed?.window, windowed?.scale, full?.window], [512, 1, undefined])
+      assert.deepEqual(windowed?.rope, ropeOf(10_000, 256, {kind: 'none'}))
+      const {frequencies} = rotaryFrequencies(full?.rope as RopeSpec, 1024)
+      assert.deepEqual([frequencies.length, frequencies[63]], [256, 1e6 ** (-126 / 512)])
+      assert.ok((frequencies[64] as number) < 1e-29)
+    })
+
+    it('has the rotary embeddings and the types of layers of a configuration without them', () => {
+      const {layers} = readText({rope_parameters: undefined, layer_types: undefined})
+      assert.deepEqual(
+        layers.flatMap(({attention}, i) => (attention?.window === undefined ? [i] : [])),
+        [5, 11, 17, 23, 29, 34],
+      )
+      assert.equal(layers[5]?.attention?.rope?.theta, 1_000_000)
+    })
+
+    for (const [changes, message] of [
+      [{enable_moe_block: true}, /enable_moe_block to true/],
+      [{attention_k_eq_v: true}, /attention_k_eq_v to true/],
+      [{num_kv_shared_layers: 34}, /no layer before 1 has keys and values/],
+      [{num_kv_shared_layers: -1}, /num_kv_shared_layers must be an integer of at least 0/],
+      [{use_bidirectional_attention: 'all'}, /use_bidirectional_attention to "all"/],
+    ] as const)
+      it(`rejects ${JSON.stringify(changes)}`, () => assert.throws(() => readText(changes), {message}))
+  })
+
   it('extends the context by the factor of dynamic scaling', () => {
     const {contextLength} = read({rope_scaling: {type: 'dynamic', factor: 2.5}})
     assert.equal(contextLength, 2560)

@@ -1,5 +1,16 @@
 import {readTensorFloat32, type TensorEntry} from '../../src/weights/index.js'
-import {addsToNorms, biasesOf, isGemma, nameIn, recurrentIn, type TinyModel, tinyConfig} from '../support/tiny-model.js'
+import {
+  addsToNorms,
+  biasesOf,
+  isGemma,
+  isWideIn,
+  layerInputSize,
+  nameIn,
+  recurrentIn,
+  sourceIn,
+  type TinyModel,
+  tinyConfig,
+} from '../support/tiny-model.js'
 import {type LayerWeights, referenceDeltaNet, referenceMamba2} from './recurrent.js'
 
 /** A low-rank change of a weight, found by reading the adapter's file with the naming of its form. */
@@ -19,6 +30,8 @@ export class ReferenceDecoder {
   readonly #weights: ReadonlyMap<string, Float32Array>
   readonly #rope: Rope
   readonly #deltas: ReadonlyMap<string, ReferenceDelta>
+  /** Keys and values of the layers of the last run. */
+  #kept: KeysAndValues[] = []
 
   private constructor(
     model: TinyModel,
@@ -51,6 +64,7 @@ export class ReferenceDecoder {
     let hidden: readonly Float32Array[] = tokens.map((token) =>
       embedding.slice(token * hiddenSize, (token + 1) * hiddenSize).map((value) => value * scale),
     )
+    const inputs = this.#model.family === 'gemma4_text' ? this.#layerInputs(tokens, hidden) : []
     for (let layer = 0; layer < layers; layer++) {
       const prefix = `model.layers.${layer}`
       hidden = this.#around(hidden, this.#attentionNorms(prefix), (xs) =>
@@ -58,7 +72,8 @@ export class ReferenceDecoder {
           ? this.#attention(layer, prefix, xs)
           : this.#recurrent(prefix, xs),
       )
-      hidden = this.#around(hidden, this.#mlpNorms(prefix), (xs) => xs.map((x) => this.#mlp(prefix, x)))
+      hidden = this.#around(hidden, this.#mlpNorms(prefix), (xs) => xs.map((x) => this.#mlp(layer, prefix, x)))
+      if (inputs.length > 0) hidden = this.#withInputs(layer, prefix, hidden, inputs)
     }
     const head = tied ? 'model.embed_tokens.weight' : 'lm_head.weight'
     const cap = this.#number('final_logit_softcapping', 0)
@@ -66,6 +81,41 @@ export class ReferenceDecoder {
       const products = this.#linear(head, this.#norm(x, 'model.norm.weight'), vocabSize, 'lm_head')
       const logits = products.map((value) => value / this.#number('logits_scaling', 1))
       return cap === 0 ? logits : logits.map((value) => cap * Math.tanh(value / cap))
+    })
+  }
+
+  /** The inputs of all layers at each position. Source: the Gemma 4 release of Google DeepMind 2026. */
+  #layerInputs(tokens: readonly number[], embedded: readonly Float32Array[]): Float32Array[] {
+    const {layers, hiddenSize} = this.#model
+    const whole = layers * layerInputSize
+    const table = this.#weight('model.embed_tokens_per_layer.weight')
+    return tokens.map((token, position) => {
+      const projected = this.#linear('model.per_layer_model_projection.weight', embedded[position]!, whole)
+      const parts = projected.map((value) => value / Math.sqrt(hiddenSize))
+      for (let at = 0; at < whole; at += layerInputSize) {
+        const part = parts.subarray(at, at + layerInputSize)
+        part.set(this.#norm(part, 'model.per_layer_projection_norm.weight'))
+      }
+      const own = (i: number) => Math.sqrt(layerInputSize) * (table[token * whole + i] as number)
+      return parts.map((value, i) => (value + own(i)) / Math.SQRT2)
+    })
+  }
+
+  #withInputs(
+    layer: number,
+    prefix: string,
+    hidden: readonly Float32Array[],
+    inputs: readonly Float32Array[],
+  ): Float32Array[] {
+    const {hiddenSize} = this.#model
+    const scale = this.#weight(`${prefix}.layer_scalar`)[0] as number
+    return hidden.map((x, position) => {
+      const gate = this.#linear(`${prefix}.per_layer_input_gate.weight`, x, layerInputSize)
+      const own = inputs[position]?.subarray(layer * layerInputSize, (layer + 1) * layerInputSize)
+      const product = gate.map((value, i) => geluByTanh(value) * (own?.[i] as number))
+      const back = this.#linear(`${prefix}.per_layer_projection.weight`, product, hiddenSize)
+      const normed = this.#norm(back, `${prefix}.post_per_layer_input_norm.weight`)
+      return add(x, normed).map((value) => value * scale)
     })
   }
 
@@ -108,7 +158,8 @@ export class ReferenceDecoder {
   /** The number of positions that a layer attends to. */
   #reach(layer: number): number {
     const {family, window, firstWindowed} = this.#model
-    if (window === null) return Number.POSITIVE_INFINITY
+    if (window === null || isWideIn(this.#model, layer)) return Number.POSITIVE_INFINITY
+    if (family === 'gemma4_text') return window
     const isWindowed = isGemma(this.#model)
       ? (layer + 1) % this.#number('sliding_window_pattern', 2) !== 0
       : family === 'mistral' || layer >= firstWindowed
@@ -165,11 +216,13 @@ export class ReferenceDecoder {
   }
 
   #attention(layer: number, prefix: string, inputs: readonly Float32Array[]): Float32Array[] {
-    const {heads, kvHeads, headDim, hiddenSize, family} = this.#model
+    const {heads, kvHeads, hiddenSize, family} = this.#model
+    const headDim = (isWideIn(this.#model, layer) ? 2 : 1) * this.#model.headDim
     const reach = this.#reach(layer)
     const hasGates = family === 'qwen3_5_text'
     const isLocal = family === 'gemma3_text' && reach < Number.POSITIVE_INFINITY
-    const square = isGemma(this.#model) ? this.#number('query_pre_attn_scalar') : headDim
+    const isUnscaled = family === 'gemma4_text'
+    const square = isUnscaled ? 1 : isGemma(this.#model) ? this.#number('query_pre_attn_scalar') : headDim
     const scale = this.#number('attention_multiplier', 1 / Math.sqrt(square))
     const cap = this.#number('attn_logit_softcapping', 0)
     const limit = (score: number) => (cap === 0 ? score : cap * Math.tanh(score / cap))
@@ -180,12 +233,15 @@ export class ReferenceDecoder {
       return biasesOf(this.#model).includes(name) ? add(y, this.#weight(`${prefix}.self_attn.${name}_proj.bias`)) : y
     }
     const local = {ropeTheta: this.#number('rope_local_base_freq', 0), ropeScaling: null}
-    const frequencies = scaledFrequencies({...this.#model, ...(isLocal ? local : {})})
+    const frequencies =
+      family === 'gemma4_text'
+        ? gemma4Frequencies(this.#model, layer)
+        : scaledFrequencies({...this.#model, ...(isLocal ? local : {})})
     const rotated = (name: 'q' | 'k', x: Float32Array, position: number) => {
       if (family === 'olmo2') x.set(this.#norm(x, `${prefix}.self_attn.${name}_norm.weight`))
       for (let start = 0; start < x.length; start += headDim) {
         const head = x.subarray(start, start + headDim)
-        if (family.startsWith('qwen3') || family === 'gemma3_text' || family === 'lfm2')
+        if (/^(qwen3|gemma[34]|lfm2)/.test(family))
           head.set(this.#norm(head, `${prefix}.self_attn.${name}_norm.weight`))
         const turned = head.subarray(0, 2 * frequencies.angles.length)
         if (family !== 'granitemoehybrid' && (family !== 'smollm3' || (layer + 1) % 4 !== 0))
@@ -193,8 +249,17 @@ export class ReferenceDecoder {
       }
       return name === 'q' ? x.map((value) => value * this.#growth(position)) : x
     }
-    const keys = inputs.map((x, position) => rotated('k', project('k', kvHeads, x), position))
-    const values = inputs.map((x) => project('v', kvHeads, x))
+    const source = sourceIn(this.#model, layer)
+    const own = () => ({
+      keys: inputs.map((x, position) => rotated('k', project('k', kvHeads, x), position)),
+      values: inputs.map((x) => {
+        const value = project('v', kvHeads, x)
+        return family === 'gemma4_text' ? unitHeads(value, headDim) : value
+      }),
+    })
+    const kept = source === undefined ? own() : this.#kept[source]
+    this.#kept[layer] = kept as KeysAndValues
+    const {keys, values} = kept as KeysAndValues
     return inputs.map((x, position) => {
       const all = project('q', hasGates ? 2 * heads : heads, x)
       // In Qwen3.5, the gate of each head follows its query.
@@ -234,8 +299,9 @@ export class ReferenceDecoder {
     return 1 + beta * Math.log(1 + Math.floor(position / Number(ropeScaling?.original_max_position_embeddings)))
   }
 
-  #mlp(prefix: string, x: Float32Array): Float32Array {
-    const {intermediateSize, family} = this.#model
+  #mlp(layer: number, prefix: string, x: Float32Array): Float32Array {
+    const {family} = this.#model
+    const intermediateSize = (sourceIn(this.#model, layer) === undefined ? 1 : 2) * this.#model.intermediateSize
     if (family === 'qwen3_moe' && this.#weights.has(`${prefix}.mlp.gate.weight`)) return this.#experts(prefix, x)
     return this.#feedForward(`${prefix}.mlp`, intermediateSize, x)
   }
@@ -302,6 +368,28 @@ export class ReferenceDecoder {
     if (weight === undefined) throw new Error(`The reference has no tensor ${name}.`)
     return weight
   }
+}
+
+interface KeysAndValues {
+  keys: readonly Float32Array[]
+  values: readonly Float32Array[]
+}
+
+/** Each head divided by the root of its mean square. */
+const unitHeads = (x: Float32Array, headDim: number) =>
+  x.map((value, i) => {
+    const start = i - (i % headDim)
+    const head = x.subarray(start, start + headDim)
+    return value / Math.sqrt(dot(head, head) / headDim + 1e-5)
+  })
+
+/** A quarter of the pairs of layers without a window are turned, with the frequencies of the complete head. */
+function gemma4Frequencies(model: TinyModel, layer: number): Frequencies {
+  const isWide = isWideIn(model, layer)
+  const headDim = (isWide ? 2 : 1) * model.headDim
+  const theta = isWide ? model.ropeTheta : 1000
+  const angle = (j: number) => (isWide && j >= headDim / 8 ? 0 : theta ** ((-2 * j) / headDim))
+  return {angles: Array.from({length: headDim / 2}, (_, j) => angle(j)), magnitude: 1}
 }
 
 /** Angle per position of each pair, and what the turned vector is multiplied by. */

@@ -5,6 +5,7 @@ export type GgufEntry =
   | {u32: number}
   | {f32: number}
   | {flag: boolean}
+  | {flags: readonly boolean[]}
   | {text: string}
   | {texts: readonly string[]}
   | {integers: readonly number[]}
@@ -66,6 +67,7 @@ function writeEntry(head: Bytes, entry: GgufEntry): void {
   if ('u32' in entry) head.u32(4).u32(entry.u32)
   else if ('f32' in entry) head.u32(6).f32(entry.f32)
   else if ('flag' in entry) head.u32(7).u8(Number(entry.flag))
+  else if ('flags' in entry) list(7, entry.flags, (item) => head.u8(Number(item)))
   else if ('text' in entry) head.u32(8).text(entry.text)
   else if ('texts' in entry) list(8, entry.texts, (item) => head.text(item))
   else if ('integers' in entry) list(5, entry.integers, (item) => head.u32(item))

@@ -61,6 +61,22 @@ const graniteFloats = {
   'attention.scale': 'attention_multiplier',
 }
 
+function gemma4Metadata({
+  layer_types: types,
+  intermediate_size: size,
+  num_kv_shared_layers: shared,
+  rope_parameters: ropes,
+}: Readonly<Record<string, unknown>>): Record<string, GgufEntry> {
+  const layers = types as readonly string[]
+  const {sliding_attention: windowed} = ropes as Readonly<Record<string, {rope_theta: number}>>
+  const isShared = (layer: number) => layer >= layers.length - Number(shared)
+  return {
+    'attention.sliding_window_pattern': {flags: layers.map((type) => type === 'sliding_attention')},
+    feed_forward_length: {integers: layers.map((_, i) => Number(size) * (isShared(i) ? 2 : 1))},
+    'rope.freq_base_swa': {f32: windowed?.rope_theta ?? 0},
+  }
+}
+
 const gemma: Written = {parts: postNorms, normOffset: 1}
 
 const families: Readonly<Record<string, Written>> = {
@@ -77,6 +93,32 @@ const families: Readonly<Record<string, Written>> = {
     ...gemma,
     name: 'gemma3',
     keys: {'attention.sliding_window': 'sliding_window', 'attention.sliding_window_pattern': 'sliding_window_pattern'},
+  },
+  gemma4_text: {
+    name: 'gemma4',
+    parts: {
+      ...postNorms,
+      'model.embed_tokens_per_layer': 'per_layer_token_embd',
+      'model.per_layer_model_projection': 'per_layer_model_proj',
+      'model.per_layer_projection_norm': 'per_layer_proj_norm',
+      per_layer_input_gate: 'inp_gate',
+      per_layer_projection: 'proj',
+      post_per_layer_input_norm: 'post_norm',
+      layer_scalar: 'layer_output_scale.weight',
+    },
+    keys: {
+      'attention.sliding_window': 'sliding_window',
+      'attention.shared_kv_layers': 'num_kv_shared_layers',
+      embedding_length_per_layer_input: 'hidden_size_per_layer_input',
+      ...Object.fromEntries(
+        ['attention.key_length', 'attention.value_length', 'rope.dimension_count'].flatMap((key) => [
+          [key, 'global_head_dim'],
+          [`${key}_swa`, 'head_dim'],
+        ]),
+      ),
+    },
+    floats: {final_logit_softcapping: 'final_logit_softcapping'},
+    computed: gemma4Metadata,
   },
   qwen3_moe: {
     name: 'qwen3moe',
@@ -318,7 +360,7 @@ export async function ggufOf(
   }
   for (const [kind, divisors] of Object.entries(divisorsOf(config)))
     written.push({
-      name: `rope_factors_${kind}.weight`,
+      name: `${kind}.weight`,
       type: ggufTypes.F32.number,
       shape: [divisors.length],
       data: ggufTypes.F32.write(Float32Array.from(divisors)),
@@ -484,10 +526,17 @@ function kvHeadsOf({layer_types: types, num_key_value_heads: heads}: Readonly<Re
   return {integers: kinds.map((kind) => (isRecurrent(kind) ? 0 : Number(heads)))}
 }
 
-/** The divisors of LongRoPE. */
-function divisorsOf({rope_scaling: scaling}: Readonly<Record<string, unknown>>): Record<string, readonly number[]> {
+/** The divisors of LongRoPE, and those of Gemma 4, a quarter of whose pairs are rotated. */
+function divisorsOf({
+  rope_scaling: scaling,
+  model_type: family,
+  global_head_dim: size,
+}: Readonly<Record<string, unknown>>): Record<string, readonly number[]> {
+  const pairs = Number(size) / 2
+  if (family === 'gemma4_text')
+    return {rope_freqs: Array.from({length: pairs}, (_, pair) => (pair < pairs / 4 ? 1 : 1e30))}
   const {short_factor: short, long_factor: long} = (scaling ?? {}) as Readonly<Record<string, readonly number[]>>
-  return short === undefined || long === undefined ? {} : {short, long}
+  return short === undefined || long === undefined ? {} : {rope_factors_short: short, rope_factors_long: long}
 }
 
 /** The scaling of a rotary embedding: linear, or YaRN. */

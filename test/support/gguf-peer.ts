@@ -55,6 +55,7 @@ export const peerModels: readonly PeerModel[] = [
         },
         geluTable,
       ],
+      [{family: 'gemma4_text', window: 30, ropeTheta: 100_000}, geluTable],
       [{family: 'smollm3'}, exact],
       [{family: 'qwen3_moe', tied: false}, exact],
       [{family: 'olmo2', tied: false}, exact],
@@ -97,7 +98,7 @@ export async function writePeerModel(folder: string, {name, type, model}: PeerMo
 /** Tokenizers that are compared with those of llama.cpp. That of Gemma writes no space before a text. */
 export const peerTokenizers: readonly string[] = [
   ...['gpt-2', 'llama-bpe', 'qwen2', 'smollm', 'tekken', 'llama'],
-  ...['gemma', 'refact', 'dbrx', 'gpt-4o', 'lfm2', 'qwen35'],
+  ...['gemma', 'gemma4', 'refact', 'dbrx', 'gpt-4o', 'lfm2', 'qwen35'],
 ]
 
 /** Texts without special tokens and without characters that a normaliser changes. */
@@ -152,9 +153,27 @@ export async function writeTokenizerModel(folder: string, name: string): Promise
 
 function vocabularyOf(name: string): Vocabulary {
   if (name === 'llama') return pieces()
+  if (name === 'gemma4') return mergedPieces()
   if (name !== 'gemma') return bytePairs(name)
   const {tokens, metadata} = pieces()
   return {tokens, metadata: {...metadata, 'tokenizer.ggml.add_space_prefix': {flag: false}}}
+}
+
+/** Pieces whose merges are in the file. */
+function mergedPieces(): Vocabulary {
+  const {tokens: count, metadata} = pieces()
+  const entry = metadata['tokenizer.ggml.tokens']
+  const tokens = entry !== undefined && 'texts' in entry ? entry.texts : []
+  const merges = tokens.flatMap((token) => ([...token].length === 2 ? [[...token].join(' ')] : []))
+  return {
+    tokens: count,
+    metadata: {
+      ...metadata,
+      'tokenizer.ggml.model': {text: 'gemma4'},
+      'tokenizer.ggml.merges': {texts: [...merges, '▁t he', 'st a', 'ta b']},
+      'tokenizer.ggml.add_space_prefix': {flag: false},
+    },
+  }
 }
 
 interface Vocabulary {

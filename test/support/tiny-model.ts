@@ -9,6 +9,7 @@ export type TinyFamily =
   | 'qwen3_moe'
   | 'gemma2'
   | 'gemma3_text'
+  | 'gemma4_text'
   | 'smollm3'
   | 'olmo2'
   | 'granite'
@@ -73,7 +74,21 @@ export const isGemma = ({family}: Pick<TinyModel, 'family'>): boolean => family.
 
 /** Whether 1 is added to the weights of norms, except for that of Gated DeltaNet. */
 export const addsToNorms = (model: Pick<TinyModel, 'family'>): boolean =>
-  isGemma(model) || model.family === 'qwen3_5_text'
+  (isGemma(model) && model.family !== 'gemma4_text') || model.family === 'qwen3_5_text'
+
+/** Layers of Gemma 4 without a window, whose heads have twice the size: every other one, and the last one. */
+export const isWideIn = ({family, layers}: Pick<TinyModel, 'family' | 'layers'>, layer: number): boolean =>
+  family === 'gemma4_text' && (layer % 2 === 1 || layer === layers - 1)
+
+/** The layer whose keys and values a layer of Gemma 4 uses: the last two layers have none. */
+export function sourceIn(model: Pick<TinyModel, 'family' | 'layers'>, layer: number): number | undefined {
+  const first = model.layers - sharedLayers
+  if (model.family !== 'gemma4_text' || layer < first) return undefined
+  return Array.from({length: first}, (_, i) => i).findLast((i) => isWideIn(model, i) === isWideIn(model, layer))
+}
+
+/** Layers of Gemma 4 without keys and values, and elements of the inputs of its layers. */
+export const [sharedLayers, layerInputSize] = [2, 16]
 
 const graniteFactors = {
   ...{embedding_multiplier: 3, residual_multiplier: 0.5, logits_scaling: 4, attention_multiplier: 0.1875},
@@ -83,6 +98,10 @@ const graniteFactors = {
 const familyConfig: Readonly<Partial<Record<TinyFamily, object>>> = {
   gemma2: {query_pre_attn_scalar: 24, attn_logit_softcapping: 2, final_logit_softcapping: 5},
   gemma3_text: {query_pre_attn_scalar: 24, sliding_window_pattern: 2, rope_local_base_freq: 1000},
+  gemma4_text: {
+    ...{final_logit_softcapping: 5, hidden_size_per_layer_input: layerInputSize, num_kv_shared_layers: sharedLayers},
+    ...{use_double_wide_mlp: true, attention_k_eq_v: false, enable_moe_block: false},
+  },
   qwen3_moe: {num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 40, norm_topk_prob: true},
   // In LFM2, the epsilon has another name.
   lfm2: {rms_norm_eps: undefined, norm_eps: 1e-5, conv_L_cache: 3, block_auto_adjust_ff_dim: false},
@@ -109,7 +128,7 @@ const layerNorms = ({family}: TinyModel): readonly string[] => {
 /** Sizes of the norms of queries and keys. */
 function headNorms({family, heads, kvHeads, headDim}: TinyModel): readonly (readonly ['q' | 'k', number])[] {
   const isWhole = family === 'olmo2'
-  if (!isWhole && !family.startsWith('qwen3') && family !== 'gemma3_text' && family !== 'lfm2') return []
+  if (!isWhole && !/^(qwen3|gemma[34]|lfm2)/.test(family)) return []
   return [
     ['q', isWhole ? heads * headDim : headDim],
     ['k', isWhole ? kvHeads * headDim : headDim],
@@ -154,6 +173,20 @@ const partNames: Readonly<Partial<Record<TinyFamily, Readonly<Record<string, str
 export const nameIn = ({family}: Pick<TinyModel, 'family'>, name: string): string =>
   Object.entries(partNames[family] ?? {}).reduce((changed, pair) => changed.replace(...pair), name)
 
+/** Base of the rotary embedding of layers of Gemma 4 with a window. */
+const gemma4Theta = 1000
+
+const gemma4Config = (model: TinyModel) => ({
+  global_head_dim: 2 * model.headDim,
+  layer_types: Array.from({length: model.layers}, (_, i) =>
+    isWideIn(model, i) ? 'full_attention' : 'sliding_attention',
+  ),
+  rope_parameters: {
+    full_attention: {rope_type: 'proportional', partial_rotary_factor: 0.25, rope_theta: model.ropeTheta},
+    sliding_attention: {rope_type: 'default', rope_theta: gemma4Theta},
+  },
+})
+
 /** The `config.json` of a tiny model. */
 export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
   architectures: ['TinyForCausalLM'],
@@ -177,6 +210,7 @@ export const tinyConfig = (model: TinyModel): Record<string, unknown> => ({
     ? {use_sliding_window: model.window !== null, max_window_layers: model.firstWindowed}
     : {}),
   ...familyConfig[model.family],
+  ...(model.family === 'gemma4_text' ? gemma4Config(model) : {}),
   ...(layerTypes[model.family] === undefined
     ? {}
     : {
@@ -233,10 +267,14 @@ function adapted(
   const shapes = tensorShapes(model, isFusedIn(model) && !parts)
   const layers = Object.keys(shapes).flatMap((target) => {
     const [, layer, short] =
-      /^model\.layers\.(\d+)\..+\.(\w+_proj|in_proj_\w+|w\d|\w+_linear)\.weight$/.exec(target) ?? []
+      /^model\.layers\.(\d+)\.(?:.+\.)?(\w+_proj|in_proj_\w+|w\d|\w+_linear|per_layer_(?!.*norm)\w+)\.weight$/.exec(
+        target,
+      ) ?? []
     const isLeftOut = short === undefined || (!experts && target.includes('.experts.'))
-    return isLeftOut ? [] : [[`l${layer}.${short.replace('_proj', '')}`, target] as const]
+    return isLeftOut ? [] : [[`l${layer}.${short.replace(/_proj$/, '')}` as string, target] as const]
   })
+  if ('model.per_layer_model_projection.weight' in shapes)
+    layers.push(['per_layer_model_projection', 'model.per_layer_model_projection.weight'])
   const tail = head ? [['lm_head', 'model.embed_tokens.weight'] as const] : []
   return [...layers, ...tail].map(([logical, target]) => [logical, target, shapes[target] as readonly number[]])
 }
@@ -311,7 +349,8 @@ function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
     const norm = name.endsWith('norm.weight')
     // Large enough for distinct attention weights, so that a wrong position changes the result.
     const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(size / (shape[0] as number))
-    const mean = norm && (!addsToNorms(model) || name.includes('linear_attn')) ? 1 : 0
+    const isFactor = norm || name.endsWith('layer_scalar')
+    const mean = isFactor && (!addsToNorms(model) || name.includes('linear_attn')) ? 1 : 0
     const values = Float32Array.from({length: size}, () => mean + scale * random())
     return [name, {dtype: model.dtype, shape, data: floatBytes(values, model.dtype)}] as const
   })
@@ -384,6 +423,22 @@ function recurrentShapes(model: TinyModel, layer: number): Record<string, readon
 /** Whether projections are fused: of Phi all, of Granite 4 those of the feed-forwards. */
 const isFusedIn = ({family}: TinyModel) => family === 'phi3' || family === 'granitemoehybrid'
 
+/** The tensors of the inputs of layers of Gemma 4. */
+function inputShapes({vocabSize, hiddenSize, layers}: TinyModel): Record<string, readonly number[]> {
+  const ofLayer = (i: number): [string, readonly number[]][] => [
+    [`model.layers.${i}.per_layer_input_gate.weight`, [layerInputSize, hiddenSize]],
+    [`model.layers.${i}.per_layer_projection.weight`, [hiddenSize, layerInputSize]],
+    [`model.layers.${i}.post_per_layer_input_norm.weight`, [hiddenSize]],
+    [`model.layers.${i}.layer_scalar`, [1]],
+  ]
+  return Object.fromEntries([
+    ['model.embed_tokens_per_layer.weight', [vocabSize, layers * layerInputSize]],
+    ['model.per_layer_model_projection.weight', [layers * layerInputSize, hiddenSize]],
+    ['model.per_layer_projection_norm.weight', [layerInputSize]],
+    ...Array.from({length: layers}, (_, i) => ofLayer(i)).flat(),
+  ])
+}
+
 /** @param isFused whether the projections that a family fuses are fused */
 function tensorShapes(model: TinyModel, isFused = isFusedIn(model)): Record<string, readonly number[]> {
   const {vocabSize, hiddenSize, intermediateSize, heads, kvHeads, headDim} = model
@@ -393,8 +448,10 @@ function tensorShapes(model: TinyModel, isFused = isFusedIn(model)): Record<stri
     const recurrent = recurrentShapes(model, i)
     for (const name of biasesOf(model))
       shapes[`${layer}.self_attn.${name}_proj.bias`] = [(name === 'q' ? heads : kvHeads) * headDim]
+    const hasKeys = sourceIn(model, i) === undefined
+    const width = (isWideIn(model, i) ? 2 : 1) * headDim
     for (const [name, size] of recurrent !== undefined ? [] : headNorms(model))
-      shapes[`${layer}.self_attn.${name}_norm.weight`] = [size]
+      if (name === 'q' || hasKeys) shapes[`${layer}.self_attn.${name}_norm.weight`] = [(size / headDim) * width]
     const [first, ...others] = layerNorms(model)
     shapes[`${layer}.${first}.weight`] = [hiddenSize]
     if (recurrent !== undefined)
@@ -403,13 +460,13 @@ function tensorShapes(model: TinyModel, isFused = isFusedIn(model)): Record<stri
       shapes[`${layer}.self_attn.qkv_proj.weight`] = [(heads + 2 * kvHeads) * headDim, hiddenSize]
     else {
       shapes[`${layer}.self_attn.q_proj.weight`] = [
-        (model.family === 'qwen3_5_text' ? 2 : 1) * heads * headDim,
+        (model.family === 'qwen3_5_text' ? 2 : 1) * heads * width,
         hiddenSize,
       ]
-      shapes[`${layer}.self_attn.k_proj.weight`] = [kvHeads * headDim, hiddenSize]
-      shapes[`${layer}.self_attn.v_proj.weight`] = [kvHeads * headDim, hiddenSize]
+      for (const name of hasKeys ? ['k', 'v'] : [])
+        shapes[`${layer}.self_attn.${name}_proj.weight`] = [kvHeads * width, hiddenSize]
     }
-    if (recurrent === undefined) shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * headDim]
+    if (recurrent === undefined) shapes[`${layer}.self_attn.o_proj.weight`] = [hiddenSize, heads * width]
     for (const name of others) shapes[`${layer}.${name}.weight`] = [hiddenSize]
     const feedForward = (prefix: string, size: number) => {
       if (isFused) shapes[`${prefix}.gate_up_proj.weight`] = [2 * size, hiddenSize]
@@ -421,12 +478,13 @@ function tensorShapes(model: TinyModel, isFused = isFusedIn(model)): Record<stri
       moe_intermediate_size: size = 0,
       mlp_only_layers: plain = [],
     } = tinyConfig(model) as {num_experts?: number; moe_intermediate_size?: number; mlp_only_layers?: readonly number[]}
-    if (experts === 0 || plain.includes(i)) feedForward(`${layer}.mlp`, intermediateSize)
+    if (experts === 0 || plain.includes(i)) feedForward(`${layer}.mlp`, (hasKeys ? 1 : 2) * intermediateSize)
     else {
       shapes[`${layer}.mlp.gate.weight`] = [experts, hiddenSize]
       for (let expert = 0; expert < experts; expert++) feedForward(`${layer}.mlp.experts.${expert}`, size)
     }
   }
+  if (model.family === 'gemma4_text') Object.assign(shapes, inputShapes(model))
   shapes['model.norm.weight'] = [hiddenSize]
   if (!model.tied) shapes['lm_head.weight'] = [vocabSize, hiddenSize]
   return Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [nameIn(model, name), shape]))

@@ -235,7 +235,7 @@ describe('an invalid GGUF file is refused', () => {
     'of another architecture': [
       () => ggufFile({'general.architecture': {text: 'mamba'}}, []),
       'model_family_unknown',
-      /has the model type "mamba", which is not supported; supported types: llama, qwen2, qwen3, qwen3moe, qwen35, gemma2, gemma3, smollm3, olmo2, granite, granitehybrid, phi3/,
+      /has the model type "mamba", which is not supported; supported types: llama, qwen2, qwen3, qwen3moe, qwen35, gemma2, gemma3, gemma4, smollm3, olmo2, granite, granitehybrid, phi3/,
     ],
     'of Qwen3.5 with several heads of values in a block': [
       () =>

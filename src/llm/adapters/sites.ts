@@ -1,6 +1,6 @@
 import {SvcError} from '../../errors/index.js'
 import {type Adapter, type LoraDelta, requirePairFits, type TensorMap} from '../../weights/index.js'
-import {type DecoderSpec, queryRows} from '../spec.js'
+import {attentionProjections, type DecoderSpec, inputProjections} from '../spec.js'
 
 /** Projections of equal role and shape, one per layer, whose updates are stored together. */
 export interface SiteGroup {
@@ -26,7 +26,8 @@ export interface SiteDelta {
 export const groupName = (role: string, [out, input]: readonly [number, number]): string => `${role}.${out}x${input}`
 
 /** The projections of a decoder that an adapter can update, and its head, in the order of the layers. */
-export function siteGroups({hiddenSize, vocabSize, layers, tensors}: DecoderSpec): SiteGroup[] {
+export function siteGroups(spec: DecoderSpec): SiteGroup[] {
+  const {hiddenSize, vocabSize, layers, tensors} = spec
   const groups = new Map<string, SiteGroup & {sites: (readonly string[])[]}>()
   const add = (role: string, shape: readonly [number, number], ...targets: string[]) => {
     const name = groupName(role, shape)
@@ -35,14 +36,8 @@ export function siteGroups({hiddenSize, vocabSize, layers, tensors}: DecoderSpec
     groups.set(name, group)
   }
   for (const {attention, recurrent, mlp} of layers) {
-    for (const {role, shape, name} of recurrent?.projections ?? []) add(role, shape, name)
-    if (attention !== undefined) {
-      const {heads, kvHeads, headDim, names} = attention
-      add('q', [queryRows(attention), hiddenSize], names.q)
-      add('k', [kvHeads * headDim, hiddenSize], names.k)
-      add('v', [kvHeads * headDim, hiddenSize], names.v)
-      add('o', [hiddenSize, heads * headDim], names.o)
-    }
+    const mixer = attention === undefined ? recurrent.projections : attentionProjections(attention, hiddenSize)
+    for (const {role, shape, name} of mixer) add(role, shape, name)
     // Routed experts have no adapters: each would need memory for every expert.
     for (const {gate, up, down} of mlp.routing === undefined ? mlp.experts : []) {
       add('gate', [mlp.intermediateSize, hiddenSize], gate)
@@ -50,6 +45,7 @@ export function siteGroups({hiddenSize, vocabSize, layers, tensors}: DecoderSpec
       add('down', [hiddenSize, mlp.intermediateSize], down)
     }
   }
+  for (const {role, shape, name} of inputProjections(spec)) add(role, shape, name)
   add('head', [vocabSize, hiddenSize], tensors.head, tensors.embedding, 'lm_head.weight')
   return [...groups.values()]
 }

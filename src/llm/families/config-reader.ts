@@ -164,10 +164,11 @@ export class ConfigReader {
     this.#path = path
   }
 
-  /** An integer of at least 1. */
-  count(key: string, fallback?: number): number {
+  /** An integer of at least 1, or of at least another one. */
+  count(key: string, fallback?: number, least = 1): number {
     const value = this.#take(key) ?? fallback
-    if (!Number.isSafeInteger(value) || (value as number) < 1) throw this.#invalid(key, 'an integer of at least 1')
+    if (!Number.isSafeInteger(value) || (value as number) < least)
+      throw this.#invalid(key, `an integer of at least ${least}`)
     return value as number
   }
 

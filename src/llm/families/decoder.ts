@@ -5,6 +5,8 @@ import {
   type AttentionSpec,
   type DecoderSpec,
   type ExpertNames,
+  type LayerInputSpec,
+  type LayerInputs,
   type LayerSpec,
   type MlpSpec,
   type NormNames,
@@ -27,6 +29,14 @@ export interface DecoderTraits {
   isUnpositioned?(layer: number): boolean
   /** Base of the rotary embedding of layers with a window, if they have another one; a default for its key. */
   windowTheta?: number
+  /** Head dimension of layers without a window, if they have another one. */
+  fullHeadDim?: number
+  /** Whether values have RMS norms without weights. */
+  normsValues?: boolean
+  /** The layer whose keys and values a layer uses instead of own ones. */
+  source?(layer: number): number | undefined
+  /** Elements of the input of a layer that depends on the tokens, if layers have one. */
+  layerInputSize?: number
   /** Whether only a part of each head may be rotated. */
   isPartlyRotated?: boolean
   /** Names of matrices: of queries, keys and values together, and of gate and up projections together. */
@@ -53,6 +63,8 @@ export interface DecoderTraits {
   isTied?: boolean | undefined
   /** Size of the feed-forwards; default: `intermediate_size`. */
   intermediateSize?: number
+  /** Whether the feed-forward of a layer has twice that size. */
+  isDoubleWide?(layer: number): boolean
   experts?: ExpertTraits
   normOffset?: DecoderSpec['normOffset']
   embeddingScale?: number
@@ -108,17 +120,20 @@ export function readDecoder(
   const activation = readActivation(config, traits.activation ?? 'hidden_act')
   const contextLength = config.count('max_position_embeddings', 2048)
   const ropes = readRopes(config, {...traits, headDim: sizes.headDim, contextLength})
-  const intermediateSize = traits.intermediateSize ?? config.count('intermediate_size', 4 * hiddenSize)
+  const commonSize = traits.intermediateSize ?? config.count('intermediate_size', 4 * hiddenSize)
   const {renamed = {}, normEps = ['rms_norm_eps', 1e-6]} = traits
   const root = textRoots.find((each) => has(embeddingOf(each))) ?? textRoots[0]
   const embedding = embeddingOf(root)
   const layers = Array.from({length: config.count('num_hidden_layers')}, (_, i): LayerSpec => {
     const prefix = `${root}.layers.${i}`
     const names = new LayerNames(prefix, traits.norms ?? 'before', renamed)
+    const intermediateSize = (traits.isDoubleWide?.(i) ? 2 : 1) * commonSize
     const mlp = {intermediateSize, activation, ...names.mlp(traits.experts?.isIn(i) ? traits.experts : undefined)}
     const recurrent = traits.recurrent?.(i, prefix, names.normNames('attention'))
-    if (recurrent !== undefined) return {recurrent, mlp}
-    return {attention: {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)}, mlp}
+    const input = traits.layerInputSize === undefined ? {} : {input: names.input()}
+    if (recurrent !== undefined) return {recurrent, mlp, ...input}
+    const attention = {...sizes, ...attentionOf(traits, ropes, i), ...names.attention(traits.headNorms)}
+    return {attention, mlp, ...input}
   })
   const declared = config.optionalFlag('tie_word_embeddings')
   const tied = traits.isTied ?? declared ?? !headNames.some(has)
@@ -134,6 +149,7 @@ export function readDecoder(
     logitScale: traits.logitScale ?? 1,
     logitCap: traits.logitCap,
     layers,
+    layerInputs: traits.layerInputSize === undefined ? undefined : inputNames(root, traits.layerInputSize),
     fused: layers.flatMap((layer) => fusedOf(layer, traits.fused ?? {})),
     tensors: {
       embedding,
@@ -162,15 +178,24 @@ function readActivation(config: ConfigReader, key: string): Activation {
   return activations[config.word(key) ?? 'silu'] as Activation
 }
 
-function attentionOf(
-  {biases = [], isGated = false, scale, cap, window, isUnpositioned}: DecoderTraits,
-  ropes: Ropes,
-  layer: number,
-): Pick<AttentionSpec, 'biases' | 'isGated' | 'scale' | 'cap' | 'window' | 'rope'> {
-  const size = window?.(layer)
-  const rope = isUnpositioned?.(layer) ? undefined : size === undefined ? ropes.full : ropes.windowed
-  return {biases, isGated, scale, cap, window: size, rope}
+/** The properties of the attention of a layer that are not common to all of them. */
+type LayerAttention = Omit<AttentionSpec, 'heads' | 'kvHeads' | 'headDim' | 'names' | 'headNorms'> &
+  Partial<Pick<AttentionSpec, 'headDim'>>
+
+function attentionOf(traits: DecoderTraits, ropes: Ropes, layer: number): LayerAttention {
+  const {biases = [], isGated = false, normsValues = false, scale, cap, fullHeadDim} = traits
+  const window = traits.window?.(layer)
+  const rope = traits.isUnpositioned?.(layer) ? undefined : window === undefined ? ropes.full : ropes.windowed
+  const headDim = window === undefined && fullHeadDim !== undefined ? {headDim: fullHeadDim} : {}
+  return {biases, isGated, normsValues, scale, cap, window, rope, source: traits.source?.(layer), ...headDim}
 }
+
+const inputNames = (root: string, size: number): LayerInputs => ({
+  size,
+  embedding: `${root}.embed_tokens_per_layer.weight`,
+  projection: `${root}.per_layer_model_projection.weight`,
+  norm: `${root}.per_layer_projection_norm.weight`,
+})
 
 /** The fused matrices of a layer. */
 function fusedOf({attention, mlp}: LayerSpec, fused: NonNullable<DecoderTraits['fused']>): FusedMatrix[] {
@@ -231,6 +256,15 @@ class LayerNames {
       names,
       experts: Array.from({length: count}, (_, i) => expert(`mlp.experts.${i}`)),
       routing: {router: this.#name('mlp.gate'), used: Math.min(used, count), isNormalised},
+    }
+  }
+
+  input(): LayerInputSpec {
+    return {
+      gate: this.#name('per_layer_input_gate'),
+      projection: this.#name('per_layer_projection'),
+      names: {norm: undefined, postNorm: this.#name('post_per_layer_input_norm')},
+      scale: `${this.#prefix}.layer_scalar`,
     }
   }
 

@@ -3,7 +3,7 @@ import type {DecoderSpec} from '../spec.js'
 import {ConfigReader} from './config-reader.js'
 import {embeddingOf, textRoots} from './decoder.js'
 import type {Family} from './family.js'
-import {gemma2, gemma3} from './gemma.js'
+import {gemma2, gemma3, gemma4} from './gemma.js'
 import {granite, granite4} from './granite.js'
 import {lfm2} from './lfm2.js'
 import {llama} from './llama.js'
@@ -23,6 +23,7 @@ export const families: readonly Family[] = [
   qwen3Moe,
   gemma2,
   gemma3,
+  gemma4,
   smollm3,
   olmo2,
   granite,

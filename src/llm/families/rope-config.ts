@@ -10,6 +10,8 @@ export interface Ropes {
 
 export interface RopeTraits {
   headDim: number
+  /** Head dimension of layers without a window, if they have another one. */
+  fullHeadDim?: number
   contextLength: number
   /** Base of layers with a window, if they have another one and their key is absent. */
   windowTheta?: number
@@ -26,12 +28,13 @@ export interface RopeTraits {
 export function readRopes(config: ConfigReader, traits: RopeTraits): Ropes {
   const parameters = config.table('rope_parameters')
   const legacy = config.table('rope_scaling')
+  const {headDim, fullHeadDim = headDim} = traits
   const reader = new RopeReader(config, traits)
   if (traits.hasImagePositions) parameters.skip('mrope_section', 'mrope_interleaved')
   const byLayer = traits.windowTheta !== undefined && parameters.has('full_attention')
   const full = byLayer ? parameters.table('full_attention') : parameters
   const ropes = {
-    full: reader.read(full, full.has('rope_type') ? full : legacy),
+    full: reader.read(full, full.has('rope_type') ? full : legacy, fullHeadDim),
     windowed: readWindowed(config, traits, byLayer ? parameters.table('sliding_attention') : undefined, reader),
   }
   for (const table of [full, parameters, legacy]) table.refuseUnread()
@@ -52,7 +55,7 @@ function readWindowed(
       scaling: {kind: 'none'},
       queryGrowth: undefined,
     }
-  const rope = reader.read(table, table)
+  const rope = reader.read(table, table, headDim)
   table.refuseUnread()
   return rope
 }
@@ -68,13 +71,14 @@ class RopeReader {
   }
 
   /** @param scaled the table with the scaling */
-  read(parameters: ConfigReader, scaled: ConfigReader): RopeSpec {
+  read(parameters: ConfigReader, scaled: ConfigReader, headDim: number): RopeSpec {
     const config = this.#config
     const theta = parameters.positive('rope_theta', config.positive('rope_theta', 10_000))
-    const dims = this.#dims(parameters)
+    const isProportional = scaled.word('rope_type') === 'proportional'
+    const dims = isProportional ? headDim : this.#dims(parameters, headDim)
     const original = config.optionalCount('original_max_position_embeddings')
     const {contextLength} = this.#traits
-    const scaling = readScaling(scaled, {original: original ?? contextLength, contextLength})
+    const scaling = readScaling(scaled, {original: original ?? contextLength, contextLength, dims})
     for (const {length} of divisorsOf(scaling))
       if (length !== dims / 2)
         throw config.invalid(`the rotary embedding has ${length} divisors, but ${dims / 2} pairs`)
@@ -91,8 +95,8 @@ class RopeReader {
     return {beta, originalContext: originalContext ?? this.#traits.contextLength}
   }
 
-  #dims(parameters: ConfigReader): number {
-    const {headDim, isPartlyRotated} = this.#traits
+  #dims(parameters: ConfigReader, headDim: number): number {
+    const {isPartlyRotated} = this.#traits
     const [own, outer] = [parameters, this.#config]
     if (!isPartlyRotated) {
       for (const table of [own, outer]) table.only('partial_rotary_factor', 1)
@@ -112,10 +116,12 @@ function divisorsOf(scaling: RopeScaling): readonly (readonly number[])[] {
   return scaling.kind === 'longrope' ? [scaling.short, scaling.long] : []
 }
 
-/** The positions that a model was first trained for, and those of the configuration. */
+/** The positions that a model was first trained for, those of the configuration, and the size of the embedding. */
 interface Positions {
   original: number
   contextLength: number
+  /** Elements of a head that are rotated. */
+  dims: number
 }
 
 function readScaling(table: ConfigReader, positions: Positions): RopeScaling {
@@ -144,6 +150,7 @@ const kinds: Record<string, (table: ConfigReader, positions: Positions) => RopeS
     originalContext: readOriginal(table, original),
   }),
   longrope: readLongrope,
+  proportional: readProportional,
   su: readLongrope,
   yarn: (table, {original}) => {
     const factor = table.positive('factor')
@@ -168,6 +175,17 @@ function readMagnitude(table: ConfigReader, factor: number): number {
 
 const readOriginal = (table: ConfigReader, fallback: number): number =>
   table.optionalCount('original_max_position_embeddings') ?? fallback
+
+/** Divisor of the frequencies of pairs that are not rotated, the same as in GGUF files. */
+const unrotated = Math.fround(1e30)
+
+/** Only the first pairs of each head are rotated. Their frequencies are those of the complete head. */
+function readProportional(table: ConfigReader, {dims}: Positions): RopeScaling {
+  const factor = table.positive('factor', 1)
+  const rotated = Math.floor((table.positive('partial_rotary_factor', 1) * dims) / 2)
+  const divisors = Array.from({length: dims / 2}, (_, pair) => (pair < rotated ? factor : unrotated))
+  return {kind: 'divided', divisors}
+}
 
 /** Source: Ding et al. 2024. */
 function readLongrope(table: ConfigReader, {original, contextLength}: Positions): RopeScaling {

@@ -1,5 +1,6 @@
 import type {GraphBuilder, Value} from '../../onnx/index.js'
 import type {NormNames} from '../norm-names.js'
+import type {Projection} from '../projection.js'
 
 /**
  * A tensor of 32-bit floats that a recurrent layer keeps for each sequence instead of keys and values. Its size does not
@@ -10,15 +11,6 @@ export interface StateTensor {
   name: string
   /** Shape for one sequence. */
   shape: readonly number[]
-}
-
-/** A matrix of a layer, which may be quantised and updated by adapters. */
-export interface Projection {
-  /** Name of its purpose; projections of equal role and shape are counterparts in their layers. */
-  role: string
-  /** Name of its tensor. */
-  name: string
-  shape: readonly [out: number, input: number]
 }
 
 /** What all recurrent layers have in common. */

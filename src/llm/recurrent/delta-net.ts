@@ -1,6 +1,7 @@
 import type {Value} from '../../onnx/index.js'
 import type {NormNames} from '../norm-names.js'
-import type {Block, BlockContext, Projection, RecurrentLayer, StateValue} from './block.js'
+import type {Projection} from '../projection.js'
+import type {Block, BlockContext, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
 import {decayRates, memoryState, rmsNorm, silu, split} from './parts.js'
 

@@ -1,5 +1,6 @@
 import type {GraphBuilder, Value} from '../../onnx/index.js'
-import type {BlockContext, Projection, StateTensor} from './block.js'
+import type {Projection} from '../projection.js'
+import type {BlockContext, StateTensor} from './block.js'
 
 /** What linear attention keeps of a sequence: for each head, a matrix from keys to values. */
 export const memoryState = (heads: number, keyDim: number, valueDim: number): StateTensor => ({

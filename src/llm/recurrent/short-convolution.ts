@@ -1,6 +1,7 @@
 import type {Value} from '../../onnx/index.js'
 import type {NormNames} from '../norm-names.js'
-import type {Block, Projection, RecurrentLayer, StateValue} from './block.js'
+import type {Projection} from '../projection.js'
+import type {Block, RecurrentLayer, StateValue} from './block.js'
 import {type Convolution, convolutionState, convolve} from './convolution.js'
 import {projectBiased, split} from './parts.js'
 

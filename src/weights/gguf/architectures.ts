@@ -50,6 +50,18 @@ function mixersOf(own: ReadonlyMap<string, GgufValue>, attention: string, other:
   return Array.from({length: count}, (_, i) => ((Array.isArray(heads) ? heads[i] : heads) === 0 ? other : attention))
 }
 
+/** The types of the layers, and the sizes of their feed-forwards. The file has the frequencies of one type in a tensor. */
+function gemma4Layers(own: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>> {
+  const windowed = [own.get('attention.sliding_window_pattern') ?? []].flat()
+  const sizes = [own.get('feed_forward_length') ?? []].flat()
+  return {
+    layer_types: windowed.map((each) => (each ? 'sliding_attention' : 'full_attention')),
+    intermediate_size: sizes[0],
+    use_double_wide_mlp: sizes.at(-1) !== sizes[0],
+    rope_parameters: {},
+  }
+}
+
 const graniteKeys = {
   embedding_scale: 'embedding_multiplier',
   residual_scale: 'residual_multiplier',
@@ -131,6 +143,34 @@ const architectures: Readonly<Record<string, Architecture>> = {
     },
     normOffset: 1,
     implied: gemmaScale(62),
+  },
+  gemma4: {
+    modelType: 'gemma4_text',
+    className: 'Gemma4ForCausalLM',
+    parts: {
+      ...bothNorms,
+      inp_gate: 'per_layer_input_gate',
+      proj: 'per_layer_projection',
+      post_norm: 'post_per_layer_input_norm',
+      'layer_output_scale.weight': 'layer_scalar',
+    },
+    outside: {
+      'per_layer_token_embd.weight': 'model.embed_tokens_per_layer.weight',
+      'per_layer_model_proj.weight': 'model.per_layer_model_projection.weight',
+      'per_layer_proj_norm.weight': 'model.per_layer_projection_norm.weight',
+    },
+    keys: {
+      'attention.key_length': 'global_head_dim',
+      'attention.key_length_swa': 'head_dim',
+      'attention.sliding_window': 'sliding_window',
+      'attention.sliding_window_pattern': 'sliding_window_pattern',
+      'attention.shared_kv_layers': 'num_kv_shared_layers',
+      embedding_length_per_layer_input: 'hidden_size_per_layer_input',
+      final_logit_softcapping: 'final_logit_softcapping',
+      'rope.freq_base_swa': 'rope_local_base_freq',
+    },
+    refused: (own) => (Number(own.get('expert_count') ?? 0) === 0 ? undefined : 'Gemma 4 with experts'),
+    implied: gemma4Layers,
   },
   smollm3: {modelType: 'smollm3', className: 'SmolLM3ForCausalLM', alternates: true, declaresBiases: true},
   olmo2: {modelType: 'olmo2', className: 'Olmo2ForCausalLM', parts: postNorms, declaresBiases: true},

@@ -46,6 +46,8 @@ const factors: ReadonlySet<string> = new Set([
 const repeated: Readonly<Record<string, string>> = {
   'attention.value_length': 'attention.key_length',
   'rope.dimension_count': 'attention.key_length',
+  'attention.value_length_swa': 'attention.key_length_swa',
+  'rope.dimension_count_swa': 'attention.key_length_swa',
 }
 
 /** Divisors of the rotary frequencies of all contexts, or of short and of long ones. */
@@ -91,8 +93,8 @@ export function configOf(
   })
   return {
     model_type: modelType,
-    ...implied?.(own),
     ...Object.fromEntries(entries),
+    ...implied?.(own),
     vocab_size: vocabSize,
     ...(declaresBiases ? {attention_bias: hasBias} : {}),
     ...(isPartlyRotated && dims !== undefined ? {partial_rotary_factor: Number(dims) / Number(headDim)} : {}),

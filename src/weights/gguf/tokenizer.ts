@@ -119,7 +119,8 @@ export function tokenizerOf(file: string, metadata: GgufMetadata): GgufTokenizer
   const read = new TokenizerMetadata(file, metadata)
   const kind = read.text('model')
   if (kind === 'gpt2') return bytePairTokenizer(read)
-  if (kind === 'llama') return sentencePieceTokenizer(read)
+  if (kind === 'llama') return sentencePieceTokenizer(read, false)
+  if (kind === 'gemma4') return sentencePieceTokenizer(read, true)
   throw read.unsupported(kind === undefined ? 'no tokenizer' : `the tokenizer "${kind}"`)
 }
 
@@ -272,11 +273,14 @@ function bytePairTokenizer(read: TokenizerMetadata): GgufTokenizer {
 
 const mark = '▁'
 
-/** A SentencePiece model of byte pairs, as transformers converts it: the scores determine the order of the merges. */
-function sentencePieceTokenizer(read: TokenizerMetadata): GgufTokenizer {
+/**
+ * A SentencePiece model of byte pairs, as transformers converts it: the scores determine the order of the merges, unless the
+ * file has them.
+ */
+function sentencePieceTokenizer(read: TokenizerMetadata, hasMerges: boolean): GgufTokenizer {
   const vocab = read.vocabulary((type) => type !== tokenTypes.unused)
   const scores = read.numbers('scores')
-  if (scores.length !== read.tokens.length)
+  if (!hasMerges && scores.length !== read.tokens.length)
     throw read.invalid(`it has ${counted(read.tokens.length, 'token')}, but ${scores.length} scores`)
   const prefixes = read.flag('add_space_prefix') ?? true
   const spaces = {type: 'Replace', pattern: {String: ' '}, content: mark}
@@ -300,7 +304,7 @@ function sentencePieceTokenizer(read: TokenizerMetadata): GgufTokenizer {
         fuse_unk: true,
         byte_fallback: true,
         vocab,
-        merges: mergesOf(read, scores),
+        merges: hasMerges ? read.texts('merges') : mergesOf(read, scores),
       },
     },
     settings: read.settings(),

@@ -79,8 +79,11 @@ const impliedConfig: Partial<Record<TinyFamily, object>> = {
   qwen3_moe: {mlp_only_layers: []},
 }
 
-/** Features that the metadata does not have. */
+const gemma4 = 'Gemma 4 with inputs of its layers and shared keys'
+
+/** Features that the metadata does not have, or that are not written yet. */
 const refused: Readonly<Record<string, [model: Partial<TinyModel>, message: RegExp]>> = {
+  [gemma4]: [tinyFamilies[gemma4] ?? {}, /inputs of layers that depend on the tokens/],
   'Gemma 2 with another scale': [
     tinyFamilies['Gemma 2 with limits and a window of 30'] ?? {},
     /has layers\.0\.attention\.scale 0\.2041\d+, which GGUF files cannot express/,
@@ -96,7 +99,7 @@ const refused: Readonly<Record<string, [model: Partial<TinyModel>, message: RegE
 }
 
 describe('a merge into a GGUF file', () => {
-  for (const [name, changes] of Object.entries(tinyFamilies))
+  for (const [name, changes] of Object.entries(tinyFamilies).filter(([each]) => each !== gemma4))
     it(`has the weights and the configuration of ${name}`, async (test) => {
       const folder = await temporaryFolder(test)
       const model = {...changes, config: {...changes.config, ...impliedConfig[changes.family ?? 'llama']}}
