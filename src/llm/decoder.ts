@@ -11,6 +11,8 @@ export interface DecoderOptions {
   threads: number
   /** Whether sequences can have adapters; without, the graph has no parts for them. */
   adapters?: boolean
+  /** Memory for copies of the weights of adapters that a batch mixes, bytes; default: not limited. */
+  adapterCopyBytes?: number | undefined
   device?: Device
 }
 
@@ -28,7 +30,7 @@ export interface Decoder {
     tokens: readonly number[],
     options?: PrefillOptions,
   ): Promise<Prediction[]>
-  /** Appends one token to each of the first sequences of the cache in one run. */
+  /** Appends one token to each of the first sequences of the cache, in one run if their adapters fit into the memory. */
   step(cache: SequenceCache, tokens: readonly number[], options?: StepOptions): Promise<Prediction[]>
   release(): Promise<void>
 }
@@ -63,11 +65,11 @@ export interface Prediction {
 export async function openDecoder(
   spec: DecoderSpec,
   tensors: TensorMap,
-  {contextLength, threads, adapters: withAdapters = false, device = 'cpu'}: DecoderOptions,
+  {contextLength, threads, adapters: withAdapters = false, adapterCopyBytes, device = 'cpu'}: DecoderOptions,
 ): Promise<Decoder> {
   const {model, externalFolder} = buildDecoderGraph(spec, tensors, contextLength, withAdapters)
   const session = await openSession(model, {externalFolder, threads, device})
-  const pool = withAdapters ? new AdapterPool(spec, tensors) : undefined
+  const pool = withAdapters ? new AdapterPool(spec, tensors, adapterCopyBytes) : undefined
   const run = (cache: SequenceCache, batch: Batch) => runBatch(session, spec, cache, batch, pool)
   return {
     spec,
@@ -76,8 +78,15 @@ export async function openDecoder(
     newCache: () => new SequenceCache(spec, contextLength),
     prefill: (cache, slot, tokens, {predict = 'last', adapter, logits = true} = {}) =>
       run(cache, {first: slot, rows: [tokens], adapters: [adapter], predict, logits}),
-    step: (cache, tokens, {adapters = tokens.map(() => undefined), logits = true} = {}) =>
-      run(cache, {first: 0, rows: tokens.map((token) => [token]), adapters, predict: 'last', logits}),
+    async step(cache, tokens, {adapters = tokens.map(() => undefined), logits = true} = {}) {
+      const predictions: Prediction[] = []
+      for (const part of pool?.partsOf(adapters) ?? [adapters]) {
+        const first = predictions.length
+        const rows = tokens.slice(first, first + part.length).map((token) => [token])
+        predictions.push(...(await run(cache, {first, rows, adapters: part, predict: 'last', logits})))
+      }
+      return predictions
+    },
     release: () => session.release(),
   }
 }
@@ -118,7 +127,7 @@ async function runBatch(
     ),
     total_length: tensor(Int32Array.of(Math.max(...totals)), [1]),
     logit_rows: tensor(BigInt64Array.from(logitRows, BigInt), [logitRows.length]),
-    ...pool?.feeds(adapters, isSingle ? [...adapters, ...adapters] : adapters),
+    ...pool?.feeds(adapters, isSingle),
   }
   const {vocabSize} = spec
   const [count, rowCount] = [topCount(spec), logitRows.length]

@@ -103,6 +103,7 @@ export async function loadLanguageModel(
     contextLength,
     threads: computeThreads,
     adapters: directory.adapter !== undefined || options.adapters !== undefined,
+    adapterCopyBytes: options.adapters?.maxBytes,
     device,
   })
   const adapters =

@@ -33,7 +33,7 @@ export interface LoadOptions
 }
 
 export interface AdapterOptions {
-  /** Memory for adapters, bytes. */
+  /** Memory for adapters, bytes. Copies of those that a batch mixes take up to as much. */
   maxBytes: number
   /** Those that are loaded with the model and stay in memory. */
   pinned: readonly AdapterSource[]

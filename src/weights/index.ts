@@ -85,6 +85,7 @@ export {commonFolder, hasShards, readShards, readTensorMap, type TensorMap} from
 export {orderedSizes, type StoredOrder} from './stored-order.js'
 export {
   readTensorFloat32,
+  readTensorsFloat32,
   refuseOtherThanFloats,
   refuseOtherThanWeights,
 } from './weight-rows.js'

@@ -123,7 +123,12 @@ function parseObject(json: string): Record<string, unknown> | undefined {
 const invalid = (file: string, reason: string) => new SvcError('safetensors_invalid', {file, reason})
 
 /** Reads exactly `length` bytes from `offset`. */
-async function readRange(file: string, handle: FileHandle, offset: number, length: number): Promise<ArrayBuffer> {
+export async function readRange(
+  file: string,
+  handle: FileHandle,
+  offset: number,
+  length: number,
+): Promise<ArrayBuffer> {
   const buffer = new ArrayBuffer(length)
   const bytes = new Uint8Array(buffer)
   for (let at = 0; at < length; ) {

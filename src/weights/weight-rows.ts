@@ -1,7 +1,8 @@
+import {type FileHandle, open} from 'node:fs/promises'
 import {SvcError} from '../errors/index.js'
 import {type BlockDtype, blockDtypes, blockTypeOf, isBlockDtype, widenBlocks} from './block-types.js'
 import {dtypeBytes, type FloatDtype, isWidened, widened} from './dtype.js'
-import {readTensorBytes, type TensorEntry} from './safetensors.js'
+import {readRange, type TensorEntry} from './safetensors.js'
 import {reorder} from './stored-order.js'
 import {widenFloats} from './widen.js'
 
@@ -62,14 +63,43 @@ export function layOut(values: Float32Array, {order, surplus, isNegativeExp}: Ro
   if (isNegativeExp) for (const [i, value] of values.entries()) values[i] = -Math.exp(value)
 }
 
-/**
- * Reads the values of a tensor as 32-bit floats, row-major; F16 and BF16 are widened without loss.
- * @throws tensor_dtype for a dtype that is not one of weights; model_file_invalid if the file has shrunk
- */
+/** The values of one tensor; see `readTensorsFloat32`. */
 export async function readTensorFloat32(entry: TensorEntry): Promise<Float32Array> {
-  refuseOtherThanWeights(entry)
-  const values = new Float32Array(entry.shape.reduce((product, dim) => product * dim, 1))
-  const columns = entry.shape.length > 1 ? (entry.shape.at(-1) as number) : 1
-  for await (const bytes of readTensorBytes(entry, Math.max(1, entry.length))) widenRows(bytes, entry, columns, values)
-  return values
+  const [values] = await readTensorsFloat32([entry])
+  return values as Float32Array
 }
+
+/**
+ * Reads the values of tensors as 32-bit floats, row-major; F16 and BF16 are widened without loss. Opens each file once.
+ * @throws tensor_dtype for a dtype that is not one of weights; model_file_invalid if a file has shrunk
+ */
+export async function readTensorsFloat32(entries: readonly TensorEntry[]): Promise<Float32Array[]> {
+  const files = new Map<string, Promise<FileHandle>>()
+  const fileOf = ({file}: TensorEntry) => {
+    const handle = files.get(file) ?? open(file)
+    files.set(file, handle)
+    return handle
+  }
+  const read = async (entry: TensorEntry): Promise<Float32Array> => {
+    refuseOtherThanWeights(entry)
+    const {file, offset, length, dtype} = entry
+    const bytes = await readRange(file, await fileOf(entry), offset, length)
+    if (dtype === 'F32' && isPlain(entry)) return new Float32Array(bytes)
+    const values = valuesOf(entry)
+    widenRows(new Uint8Array(bytes), entry, columnsOf(entry), values)
+    return values
+  }
+  const results = await Promise.allSettled(entries.map(read))
+  for (const handle of files.values()) await handle.then((opened) => opened.close()).catch(() => undefined)
+  return results.map((result) => {
+    if (result.status === 'rejected') throw SvcError.from(result.reason)
+    return result.value
+  })
+}
+
+const isPlain = ({order, surplus, isNegativeExp}: TensorEntry) =>
+  order === undefined && surplus === undefined && isNegativeExp !== true
+
+const valuesOf = ({shape}: TensorEntry) => new Float32Array(shape.reduce((product, dim) => product * dim, 1))
+
+const columnsOf = ({shape}: TensorEntry): number => (shape.length > 1 ? (shape.at(-1) as number) : 1)

@@ -1,31 +1,26 @@
 import type {GraphBuilder, Value} from '../../onnx/index.js'
 import type {DecoderSpec} from '../spec.js'
-import {inputNames} from './adapter-pool.js'
+import {inputNames} from './adapter-weights.js'
 import {groupName, type SiteGroup, siteGroups} from './sites.js'
 
-interface GroupInputs {
-  down: Value
-  up: Value
-  rows: Value
-  sites: number
-}
-
 /**
- * Adds the updates of adapters to the projections of a graph. Inputs for each group of projections of a role, of which
- * there are `sites`, one per layer:
+ * Adds the updates of adapters to the projections of a graph. Inputs for each projection, with the weights of the adapter of
+ * each sequence:
  *
- * - `adapter_down.GROUP` float32 `[pages * sites, in]` and `adapter_up.GROUP` `[pages * sites, out]`
- * - `adapter_rows.GROUP` int32 `[sites, batch, rank]`, the rows of these for each sequence
+ * - `adapter_down.GROUP.SITE` float32 `[batch, rank, in]`
+ * - `adapter_up.GROUP.SITE` float32 `[batch, rank, out]`
+ *
+ * The rank is 0 if no sequence has an update.
  */
 export class AdapterBranches {
   readonly #graph: GraphBuilder
-  readonly #groups: ReadonlyMap<string, GroupInputs>
+  readonly #groups: ReadonlyMap<string, SiteGroup>
   /** Number of sites of each group that have been added. */
   readonly #added = new Map<string, number>()
 
   constructor(graph: GraphBuilder, spec: DecoderSpec) {
     this.#graph = graph
-    this.#groups = new Map(siteGroups(spec).map((group) => [group.name, inputsOf(graph, group)]))
+    this.#groups = new Map(siteGroups(spec).map((group) => [group.name, group]))
   }
 
   /**
@@ -34,7 +29,8 @@ export class AdapterBranches {
    * @param y `[batch, time, out]`
    */
   add(y: Value, x: Value, role: string, shape: readonly [number, number]): Value {
-    return this.#graph.node('Add', [y, this.#update(x, role, shape)])
+    const {down, up} = this.#inputs(role, shape)
+    return this.#graph.node('Add', [y, this.#update(x, down, up)])
   }
 
   /**
@@ -44,36 +40,26 @@ export class AdapterBranches {
    */
   addToRows(y: Value, x: Value, role: string, shape: readonly [number, number]): Value {
     const graph = this.#graph
-    const {rows} = this.#inputs(role, shape)
-    const batch = graph.node('Shape', [rows], {start: 1, end: 2})
+    const {down, up} = this.#inputs(role, shape)
+    const batch = graph.node('Shape', [down], {start: 0, end: 1})
     const dims = graph.node('Concat', [batch, graph.integers(-1, shape[1])], {axis: 0})
-    const update = this.#update(graph.node('Reshape', [x, dims]), role, shape)
+    const update = this.#update(graph.node('Reshape', [x, dims]), down, up)
     return graph.node('Add', [y, graph.node('Reshape', [update, graph.integers(-1, shape[0])])])
   }
 
-  #update(x: Value, role: string, shape: readonly [number, number]): Value {
-    const graph = this.#graph
-    const name = groupName(role, shape)
-    const {down, up, rows, sites} = this.#inputs(role, shape)
+  #update(x: Value, down: Value, up: Value): Value {
+    return this.#graph.node('MatMul', [this.#graph.contrib('FusedMatMul', [x, down], {transB: 1}), up])
+  }
+
+  #inputs(role: string, shape: readonly [number, number]): {down: Value; up: Value} {
+    const {name, sites, isHead} = this.#groups.get(groupName(role, shape)) as SiteGroup
     const site = this.#added.get(name) ?? 0
-    if (site === sites) throw new Error(`The group ${name} has only ${sites} sites.`)
+    if (site === sites.length) throw new Error(`The group ${name} has only ${sites.length} sites.`)
     this.#added.set(name, site + 1)
-    const own = graph.node('Gather', [rows, graph.integer(site)], {axis: 0})
-    const part = (of: Value) => graph.node('Gather', [of, own], {axis: 0})
-    const inner = graph.contrib('FusedMatMul', [x, part(down)], {transB: 1})
-    return graph.node('MatMul', [inner, part(up)])
-  }
-
-  #inputs(role: string, shape: readonly [number, number]): GroupInputs {
-    return this.#groups.get(groupName(role, shape)) as GroupInputs
-  }
-}
-
-function inputsOf(graph: GraphBuilder, {name, shape, sites}: SiteGroup): GroupInputs {
-  return {
-    down: graph.input(inputNames.down(name), 'float32', [`pages.${name}`, shape[1]]),
-    up: graph.input(inputNames.up(name), 'float32', [`pages.${name}`, shape[0]]),
-    rows: graph.input(inputNames.rows(name), 'int32', [sites.length, 'batch', `rank.${name}`]),
-    sites: sites.length,
+    const dims = [isHead ? 'sequences' : 'batch', `rank.${name}.${site}`]
+    return {
+      down: this.#graph.input(inputNames.down(name, site), 'float32', [...dims, shape[1]]),
+      up: this.#graph.input(inputNames.up(name, site), 'float32', [...dims, shape[0]]),
+    }
   }
 }
