@@ -1,24 +1,21 @@
 import {counted, SvcError} from '../errors/index.js'
 import {stepsInTurns} from '../grammar/index.js'
-import {onAbort, pause} from '../process/index.js'
+import {pause} from '../process/index.js'
 import type {AdapterLease} from './adapters/resident-adapters.js'
 import type {EngineCounters} from './counters.js'
 import type {Decoder, Prediction} from './decoder.js'
-import {anyClient, FairQueue, type RequestClient} from './fair-queue.js'
+import {anyClient} from './fair-queue.js'
 import {Generation, type GenerationModel} from './generation.js'
-import {isPrefilling, isReady, type Job, type Listener} from './job.js'
+import {isPrefilling, type Job, type Listener} from './job.js'
 import {commonLength, type PrefixCache} from './prefix-cache.js'
 import type {PromptLookup} from './prompt-lookup.js'
 import type {ReplyConstraint} from './reply-constraint.js'
 import type {TokenRequest} from './request.js'
+import {type QueueOptions, RequestQueue} from './request-queue.js'
 import {Slots} from './slots.js'
 import {attentionsOf} from './spec.js'
 
-export interface SchedulerOptions {
-  /** Maximum number of concurrent requests. */
-  slots: number
-  /** Maximum number of requests that wait for a slot. */
-  queueLimit: number
+export interface SchedulerOptions extends QueueOptions {
   /** Saved beginnings of prompts; default: none are saved. */
   prefixes?: PrefixCache | undefined
   /** Drafts repeated text, which is then verified; default: nothing is drafted. */
@@ -51,11 +48,10 @@ const maxIntermediate = 2 ** 24
 export class Scheduler {
   readonly #decoder: Decoder
   readonly #model: GenerationModel
-  readonly #options: SchedulerOptions
   readonly #counters: EngineCounters
   readonly #slots: Slots
   readonly #lookup: PromptLookup | undefined
-  readonly #waiting = new FairQueue<Job>()
+  readonly #queue: RequestQueue
   #arrivals = 0
   #turning: Promise<void> | undefined
   /** Tokens to prefill per turn while other requests decode; adapted to the measured speed. */
@@ -66,9 +62,9 @@ export class Scheduler {
   constructor(decoder: Decoder, model: GenerationModel, options: SchedulerOptions, counters: EngineCounters) {
     this.#decoder = decoder
     this.#model = model
-    this.#options = options
     this.#counters = counters
     this.#slots = new Slots(decoder.newCache(), options.prefixes)
+    this.#queue = new RequestQueue(this.#slots, options, counters, () => this.#wake())
     this.#lookup = options.lookup
   }
 
@@ -91,8 +87,8 @@ export class Scheduler {
     if (prompt.length + (request.maxTokens === 0 ? 0 : 1) > contextLength)
       throw new SvcError('prompt_too_long', {length: counted(prompt.length, 'token'), context: contextLength})
     const {client = anyClient} = request
-    this.#requireRoom(client)
-    const job: Job = {
+    this.#queue.requireRoom(client)
+    this.#queue.add({
       client,
       generation: new Generation(this.#model, prompt, request, constraint),
       adapter,
@@ -103,54 +99,24 @@ export class Scheduler {
       promptTokens: prompt.length,
       stops: [],
       learned: 0,
-    }
-    this.#waiting.add(job)
-    this.#count()
-    if (isReady(job)) this.#wake()
-    else this.#awaitAdapter(job)
-  }
-
-  #awaitAdapter(job: Job): void {
-    onAbort(job.signal, () => this.#wake())
-    job.adapter?.ready.then(
-      () => this.#wake(),
-      (error) => {
-        if (!this.#waiting.items.includes(job)) return
-        this.#forget(job)
-        this.#count()
-        job.listener.fail(error)
-      },
-    )
-  }
-
-  /** @throws overloaded if the queue, or the part of it that a client may fill, is full */
-  #requireRoom({id, share}: RequestClient): void {
-    const {slots, queueLimit} = this.#options
-    const ofClient = Math.ceil(share * queueLimit)
-    const own = [...this.#waiting.items, ...this.#slots.jobs].filter(({client}) => client.id === id).length
-    const all = this.#waiting.length + this.#slots.jobs.length
-    if (all < slots + queueLimit && own < slots + ofClient) return
-    const waiting = counted(all < slots + queueLimit ? ofClient : queueLimit, 'request is', 'requests are')
-    throw new SvcError('overloaded', {reason: `The queue is full: ${waiting} waiting.`})
+    })
   }
 
   /** Resolves when nothing waits or runs. */
   async idle(): Promise<void> {
-    while (this.#waiting.length + this.#slots.jobs.length > 0)
-      await (this.#turning ??
-        Promise.race(this.#waiting.items.map(({adapter}) => adapter?.ready.catch(() => undefined))))
+    while (this.#queue.length + this.#slots.jobs.length > 0) await (this.#turning ?? this.#queue.adapterLoaded())
     await this.#turning
   }
 
   /** Whether a turn can do anything. */
   get #hasWork(): boolean {
-    return this.#slots.jobs.length > 0 || this.#waiting.items.some((job) => isReady(job) || job.signal.aborted)
+    return this.#slots.jobs.length > 0 || this.#queue.hasWork
   }
 
   #wake(): void {
     this.#turning ??= this.#turn().finally(() => {
       this.#turning = undefined
-      this.#count()
+      this.#queue.count()
       if (this.#hasWork) this.#wake()
     })
   }
@@ -160,7 +126,7 @@ export class Scheduler {
     try {
       while (this.#hasWork) {
         this.#dropAborted()
-        this.#admit()
+        this.#queue.admit()
         await this.#prefill()
         await this.#step()
         await this.#yield()
@@ -180,67 +146,19 @@ export class Scheduler {
    */
   async #yield(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
-    const loading = this.#waiting.items.flatMap(({adapter}) => (adapter?.isLoading ? [adapter.ready] : []))
+    const {loading} = this.#queue
     if (loading.length === 0) return
     await Promise.race([...loading, pause(loadingShare * this.#stepMs)]).catch(() => undefined)
   }
 
   #dropAborted(): void {
-    for (const job of this.#waiting.items.filter(({signal}) => signal.aborted)) this.#forget(job)
+    this.#queue.dropAborted()
     for (const job of this.#slots.jobs.filter(({signal}) => signal.aborted)) this.#leave(job)
-  }
-
-  /** Removes a job that has not started. */
-  #forget(job: Job): void {
-    this.#waiting.delete(job)
-    job.adapter?.release()
-  }
-
-  /** Starts waiting jobs, except those whose adapters are being loaded. */
-  #admit(): void {
-    while (this.#slots.jobs.length < this.#options.slots || this.#interrupt()) {
-      const job = this.#waiting.take(isReady)
-      if (job === undefined) break
-      if (job.interrupted !== undefined) {
-        this.#slots.resume(job, job.interrupted)
-        delete job.interrupted
-        continue
-      }
-      job.prefilled = this.#slots.add(job)
-      this.#counters.add('cachedTokens', job.prefilled)
-      this.#waiting.charge(job.client, job.promptTokens - job.prefilled)
-      job.generation.start(job.prefilled)
-    }
-    this.#count()
-  }
-
-  /**
-   * Frees a slot for the next waiting job, if its client was served less than another one and has less than its part of
-   * the slots. The interrupted job waits again with its keys and values, so that its reply has the same bytes. If they were
-   * computed again, in one run, they could be rounded differently.
-   */
-  #interrupt(): boolean {
-    const next = this.#waiting.next(isReady)
-    if (next === undefined) return false
-    const slots = ({client}: Job) => this.#slots.jobs.filter((job) => job.client.id === client.id).length
-    const served = ({client}: Job) => this.#waiting.served(client)
-    const mayHave = (slots(next) + 1) / next.client.weight
-    const job = this.#slots.jobs
-      .filter((other) => served(other) > served(next) && (slots(other) - 1) / other.client.weight >= mayHave)
-      .reduce<Job | undefined>(
-        (latest, other) => (latest && latest.arrival > other.arrival ? latest : other),
-        undefined,
-      )
-    if (job === undefined) return false
-    job.interrupted = this.#slots.interrupt(job)
-    this.#waiting.putBack(job)
-    return true
   }
 
   /** The next prompt to prefill: the oldest of the client that was served least. */
   #nextPrompt(): Job | undefined {
-    const served = ({client}: Job) => this.#waiting.served(client)
-    const older = (a: Job, b: Job) => served(a) - served(b) || a.arrival - b.arrival
+    const older = (a: Job, b: Job) => this.#queue.served(a) - this.#queue.served(b) || a.arrival - b.arrival
     return this.#slots.jobs.filter(isPrefilling).sort(older)[0]
   }
 
@@ -425,7 +343,7 @@ export class Scheduler {
       const events = generation.next(prediction)
       const added = generation.completionTokens - before
       this.#counters.add('completionTokens', added)
-      this.#waiting.charge(job.client, added)
+      this.#queue.charge(job, added)
       if (generation.finished) this.#leave(job)
       for (const event of events) listener.event(event)
     } catch (error) {
@@ -446,12 +364,7 @@ export class Scheduler {
   #free(job: Job): void {
     this.#slots.free(job)
     job.adapter?.release()
-    this.#count()
-  }
-
-  #count(): void {
-    this.#counters.set('waiting', this.#waiting.length)
-    this.#counters.set('running', this.#slots.jobs.length)
+    this.#queue.count()
   }
 }
 
