@@ -134,7 +134,7 @@ function removeSync(partial: string): void {
 }
 
 /** Temporary path: in the same folder, because a rename must stay on one file system, and unique for each writer. */
-const partialOf = (path: string) => join(dirname(path), `.svc-${randomUUID().slice(0, 8)}.new`)
+export const partialOf = (path: string) => join(dirname(path), `.svc-${randomUUID().slice(0, 8)}.new`)
 
 /** Reasons why a file cannot be written, by system error code. */
 const reasons: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@
  * folder of this package.
  */
 export {appendJsonLine} from './append-line.js'
-export {placeFile, writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
+export {partialOf, placeFile, writeFault, writeFileAtomic, writeFileAtomicSync} from './atomic-write.js'
 export {containedOutput, containedPath, isWithin} from './containment.js'
 export {inexactNumber, parseExactJson, parseForeignJson} from './exact-json.js'
 export {writeGenerated} from './generated.js'

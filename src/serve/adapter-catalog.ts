@@ -26,8 +26,8 @@ export interface KnownAdapter {
   /** Size of its weights, bytes. */
   bytes: number
   modifiedAt: Date
-  /** The same with all digits, ms. */
-  modifiedMs: number
+  /** Sizes and times of its files: every write changes them. */
+  stamp: string
   directory: AdapterDirectory
 }
 
@@ -95,11 +95,8 @@ export class AdapterCatalog {
     const known = this.#known.get(name)
     if (known === undefined) return undefined
     const {folder, isPinned} = known.source
-    const isCurrent = await stat(known.directory.file).then(
-      ({mtimeMs, size}) => mtimeMs === known.modifiedMs && size === known.bytes,
-      () => false,
-    )
-    if (isCurrent) return known
+    const stamp = await stampOf(known.directory).catch(() => undefined)
+    if (stamp === known.stamp) return known
     const read = await this.#check(name, folder, isPinned)
     // It may have been replaced or removed meanwhile.
     if (this.#known.get(name) !== known) return this.find(name)
@@ -150,11 +147,15 @@ export class AdapterCatalog {
 
   async #read(name: string, folder: string, isPinned: boolean): Promise<KnownAdapter> {
     if (!adapterName.test(name)) throw new SvcError('adapter_name_invalid', {adapter: name})
-    const directory = await openAdapter(folder, this.#options.ignoreConfigKeys)
-    const {size, mtimeMs} = await stat(directory.file)
+    const open = () => openAdapter(folder, this.#options.ignoreConfigKeys)
+    const directory = await open()
+    const {size, mtime} = await stat(directory.file)
+    const stamp = await stampOf(directory)
     const source = {name, folder, key: directory.key, isPinned}
     const digest = await sha256Of(directory.file)
-    return {source, digest, bytes: size, modifiedAt: new Date(mtimeMs), modifiedMs: mtimeMs, directory}
+    // If the files were replaced meanwhile, the digest may be that of others.
+    if ((await open()).key !== directory.key) return this.#read(name, folder, isPinned)
+    return {source, digest, bytes: size, modifiedAt: mtime, stamp, directory}
   }
 
   #requireFree(name: string): void {
@@ -167,6 +168,11 @@ export class AdapterCatalog {
     if (folder === undefined) throw new SvcError('adapters_read_only', {})
     return folder
   }
+}
+
+async function stampOf({file, manifest}: AdapterDirectory): Promise<string> {
+  const found = await Promise.all([file, manifest].map((each) => stat(each)))
+  return found.map(({size, mtimeMs}) => `${size} ${mtimeMs}`).join(' ')
 }
 
 const leaveOut =

@@ -118,6 +118,8 @@ export async function readAdapter(file: string, manifest: AdapterManifest): Prom
 
 /** An adapter of a directory, without its base model. */
 export interface AdapterDirectory extends Adapter {
+  /** Path of the manifest. */
+  manifest: string
   /** Path or hub id of the base model in the manifest. */
   baseModel: string | undefined
   /** Key of the contents of its files. */
@@ -135,7 +137,8 @@ export async function openAdapter(path: string, ignored: readonly string[] = [])
   const manifest = await readAdapterManifest(path, ignored)
   if (manifest === undefined) throw invalid(weights, 'it has no manifest in its directory')
   const {file, deltas} = await readAdapter(weights, manifest)
-  return {file, deltas, baseModel: manifest.baseModel, key: await derivedKey([manifest.file, weights], 'adapter')}
+  const key = await derivedKey([manifest.file, weights], 'adapter')
+  return {file, manifest: manifest.file, deltas, baseModel: manifest.baseModel, key}
 }
 
 /**

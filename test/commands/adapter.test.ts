@@ -52,6 +52,11 @@ describe('svc adapter', () => {
     assert.deepEqual([again.exitCode, /already exists/.test(again.stderr)], [4, true])
     assert.equal((await svc('import', 'ollama/Modelfile', '-o', 'out', '--overwrite')).exitCode, 0)
     assert.match((await svc('import', 'ollama/Plain', '-o', 'out')).stderr, /no adapter weights/)
+    const other = ['import', 'adapters/legal', '-o', 'out', '--name', 'peft']
+    assert.match((await svc(...other)).stderr, /already exists/)
+    assert.equal((await svc(...other, '--overwrite')).exitCode, 0)
+    const files = ['adapter_manifest.json', 'candle_qlora_adapter.safetensors']
+    assert.deepEqual((await readdir(join(folder, 'out', 'peft'))).sort(), files, 'files of the former adapter')
   })
 
   it('imports the adapter of a repository', async (t) => {
