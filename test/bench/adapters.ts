@@ -14,6 +14,7 @@ import {defaultSampling, randomSource} from '../../src/sampling/index.js'
 import {openAdapter, openRunDirectory, type TensorMap} from '../../src/weights/index.js'
 import {floatBytes, safetensorsFile} from '../support/safetensors-file.js'
 import {writeFiles} from '../support/temporary.js'
+import {comparePeer} from './adapter-peer.js'
 import {qwen05b, writeRandomModel} from './random-model.js'
 
 const threads = 1
@@ -133,11 +134,13 @@ async function compareResidency(folder: string, model: string, spec: DecoderSpec
     if (maxBytes === Infinity) for (const source of sources) await run(source)
     const random = randomSource(7)
     const started = performance.now()
-    let tokens = 0
     const client = async () => {
+      let tokens = 0
       for (let i = 0; i < 6; i++) tokens += await run(pick(random))
+      return tokens
     }
-    await Promise.all(Array.from({length: batch}, client))
+    const counts = await Promise.all(Array.from({length: batch}, client))
+    const tokens = counts.reduce((sum, count) => sum + count)
     const speed = (1000 * tokens) / (performance.now() - started)
     await loaded.release()
     return speed
@@ -146,7 +149,11 @@ async function compareResidency(folder: string, model: string, spec: DecoderSpec
   return {all_resident_tokens_per_s: round(all, 1), eight_resident: round(eight / all, 3)}
 }
 
-/** Adapters of the shape of Qwen2.5 0.5B with random weights; ratios of speeds to those without adapters. */
+/**
+ * Adapters of the shape of Qwen2.5 0.5B with random weights; ratios of speeds to those without adapters. If
+ * `SVC_BENCH_NODE_LLAMA_CPP` is the folder of an installation of node-llama-cpp, it also compares requests for eight
+ * adapters in turn with llama.cpp.
+ */
 export async function adapters(): Promise<object> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-adapters-'))
   try {
@@ -160,6 +167,10 @@ export async function adapters(): Promise<object> {
       const cache = {folder: join(folder, 'cache'), model, threads: 2}
       return compareSteps(folder, spec, await withQuantised(spec, tensors, precision, cache))
     }
+    const peer = process.env.SVC_BENCH_NODE_LLAMA_CPP
+    // Quantised copies are written here.
+    process.env.XDG_CACHE_HOME = folder
+    const folders = Array.from({length: batch}, (_, i) => join(folder, `rank8-${i}`))
     return {
       benchmark: 'adapters',
       threads,
@@ -167,6 +178,7 @@ export async function adapters(): Promise<object> {
       f32: await compare('f32'),
       w8: await compare('w8'),
       zipf_100: await compareResidency(folder, model, spec),
+      ...(peer ? {llama_cpp: await comparePeer(peer, model, folders)} : {}),
     }
   } finally {
     await rm(folder, {recursive: true, force: true})

@@ -30,7 +30,7 @@ interface Opened {
   pooled: PooledAdapter[]
 }
 
-async function open(t: TestContext, precision: Precision): Promise<Opened> {
+async function open(t: TestContext, precision: Precision, adapterCopyBytes?: number): Promise<Opened> {
   const folder = await temporaryFolder(t)
   await writeTinyModel(join(folder, 'model'), model)
   const {path, config, readConfig, tensors} = await openRunDirectory(join(folder, 'model'))
@@ -38,7 +38,10 @@ async function open(t: TestContext, precision: Precision): Promise<Opened> {
   const cache = {folder: join(folder, 'cache'), model: path, threads: 1}
   const weights = await withQuantised(spec, tensors, precision, cache)
   const openWith = async (withAdapters: boolean) => {
-    const decoder = await openDecoder(spec, weights, {contextLength: 512, threads: 1, adapters: withAdapters})
+    const decoder = await openDecoder(spec, weights, {
+      ...{contextLength: 512, threads: 1, adapters: withAdapters},
+      adapterCopyBytes,
+    })
     t.after(() => decoder.release())
     return decoder
   }
@@ -115,3 +118,18 @@ for (const precision of ['f32', 'w8', 'w4'] as const)
       assert.deepEqual(await bytesOf(decoder, batch), before)
     })
   })
+
+it('a batch whose adapters do not fit into the memory runs in parts with the same bytes', async (t) => {
+  const whole = await open(t, 'f32')
+  const sequences = ({pooled}: Opened) => [...pooled, undefined].map((adapter, number) => ({number, adapter}))
+  const expected = await bytesOf(whole.decoder, sequences(whole))
+  const two = 2 * Math.max(...whole.pooled.map(({bytes}) => bytes))
+  for (const [bytes, parts] of [
+    [two, 5],
+    [1, 6],
+  ] as const) {
+    const {decoder, pooled} = await open(t, 'f32', bytes)
+    assert.equal(decoder.adapters?.partsOf([...pooled, undefined]).length, parts)
+    assert.deepEqual(await bytesOf(decoder, sequences({...whole, pooled})), expected)
+  }
+})

@@ -19,13 +19,13 @@ const changes: readonly Partial<TinyAdapter>[] = Array.from({length: 6}, (_, i) 
   head: i % 3 === 0,
 }))
 
-/** Memory for about half of the adapters, bytes. */
-const maxBytes = 220_000
 
 export interface Campaign extends Pick<LoadOptions, 'promptLookup' | 'prefixBytes'> {
   precision: 'f32' | 'w8'
   schedules: number
   seed: number
+  /** Part of the adapters that fit into the memory. Others are read again, which takes most of the time. */
+  memory: number
   /** Whether log-probabilities are compared, too. */
   exact: boolean
 }
@@ -55,7 +55,7 @@ function requestsOf(sources: readonly AdapterSource[]): GenerateRequest[] {
     const source = sources[i % (sources.length + 1)]
     return {
       prompt: {kind: 'raw', text: `${head.repeat(i % 3)}Number ${i % 4}: `},
-      maxTokens: 2 + ((i * 7) % 14),
+      maxTokens: 2 + ((i * 5) % 7),
       stop: [],
       sampling: {...defaultSampling, temperature: i % 3 === 0 ? 0.8 : 0, seed: i},
       topLogprobs: 2,
@@ -70,16 +70,20 @@ function requestsOf(sources: readonly AdapterSource[]): GenerateRequest[] {
  */
 export async function compareSchedules(
   t: TestContext,
-  {precision, schedules, seed, exact, ...caches}: Campaign,
+  {precision, schedules, seed, memory, exact, ...caches}: Campaign,
 ): Promise<void> {
   const folder = await temporaryFolder(t)
   await writeTinyModel(join(folder, 'model'), model)
   const sources: AdapterSource[] = []
+  let bytes = 0
   for (const [i, each] of changes.entries()) {
     const place = join(folder, `a${i}`)
     await writeFiles(place, tinyAdapterFiles(model, each))
-    sources.push({name: `a${i}`, folder: place, key: (await openAdapter(place)).key, isPinned: false})
+    const {key, deltas} = await openAdapter(place)
+    bytes += deltas.reduce((sum, {a, b}) => sum + a.length + b.length, 0)
+    sources.push({name: `a${i}`, folder: place, key, isPinned: false})
   }
+  const maxBytes = memory * bytes
   const load = (options: Partial<LoadOptions>) =>
     loadModel(t, join(folder, 'model'), {precision, slots: 5, adapters: {maxBytes, pinned: []}, ...options})
   const requests = requestsOf(sources)
