@@ -23,6 +23,8 @@ export interface Architecture {
   declaresBiases?: boolean
   /** Whether only a part of each head may be rotated. */
   isPartlyRotated?: boolean
+  /** Why a model cannot be read, if it cannot. */
+  refused?(own: ReadonlyMap<string, GgufValue>): string | undefined
   /** What its code in llama.cpp sets by other keys. */
   implied?(own: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>>
 }

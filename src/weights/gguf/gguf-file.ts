@@ -89,6 +89,8 @@ export async function readGguf(file: string): Promise<GgufModel> {
   const architecture = architectureOf(name, metadata)
   if (architecture === undefined)
     throw new SvcError('model_family_unknown', {file, family: name, known: ggufArchitectures})
+  const refused = architecture.refused?.(ownKeys(metadata))
+  if (refused !== undefined) throw ggufUnsupported(file, refused)
   const found = [first, ...others].flatMap(({file: each, size, tensors}) =>
     tensors.map((tensor) => entryOf(each, tensor, size)),
   )
