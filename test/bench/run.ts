@@ -7,6 +7,7 @@ import {daemonSubmit} from './daemon-submit.js'
 import {dashboard} from './dashboard.js'
 import {delegation} from './delegation.js'
 import {dialects} from './dialects.js'
+import {familyPrompts} from './families.js'
 import {generation} from './generation.js'
 import {ggufSpeed} from './gguf-speed.js'
 import {guide} from './guide.js'
@@ -55,6 +56,7 @@ const benchmarks: Record<string, () => Promise<object>> = {
   prompt,
   'llm-peers': llmPeers,
   gguf: ggufSpeed,
+  families: familyPrompts,
   hybrids,
   w4,
   whisper,

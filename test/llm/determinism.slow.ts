@@ -60,10 +60,15 @@ describe('a request has the same tokens in every schedule', () => {
         await compareSchedules(t, await folder(t), {precision, ...options}, {seed, schedules: 200, requests, isClaimed})
       })
 
-  it('of a hybrid model with drafts and saved prompts, 200 schedules', async (t) => {
-    const folder = await temporaryFolder(t)
-    await writeTinyModel(folder, {family: 'lfm2', layers: 6, hiddenSize: 64, tied: true, layout: 'single'})
-    const options = {promptLookup: true, prefixBytes: 100_000_000}
-    await compareSchedules(t, folder, options, {seed, schedules: 200, requests: requestsOf(16, 60), isClaimed: false})
-  })
+  for (const changes of [
+    {family: 'lfm2'},
+    {family: 'qwen3_5_text'},
+    {family: 'granitemoehybrid', config: {mamba_d_head: 32}},
+  ] as const)
+    it(`of the family ${changes.family} with drafts and saved prompts, 200 schedules`, async (t) => {
+      const folder = await temporaryFolder(t)
+      await writeTinyModel(folder, {layers: 6, hiddenSize: 64, tied: true, layout: 'single', ...changes})
+      const options = {promptLookup: true, prefixBytes: 100_000_000}
+      await compareSchedules(t, folder, options, {seed, schedules: 200, requests: requestsOf(16, 60), isClaimed: false})
+    })
 })
