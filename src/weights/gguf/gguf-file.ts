@@ -9,7 +9,7 @@ import {elements, type TensorEntry} from '../safetensors.js'
 import type {StoredOrder} from '../stored-order.js'
 import {readTensorFloat32, weightBytes} from '../weight-rows.js'
 import {type Architecture, architectureOf, ggufArchitectures} from './architectures.js'
-import {configOf} from './config.js'
+import {configOf, ownKeys} from './config.js'
 import {
   type GgufHeader,
   type GgufMetadata,
