@@ -23,7 +23,8 @@ const shape = {
   max_position_embeddings: 2048,
 }
 
-const promptTokens = 256
+const promptTokens = Number(process.env.SVC_BENCH_TOKENS ?? 256)
+const contextLength = promptTokens + 256
 const replyTokens = 24
 
 /** Processor time of a token, ms. */
@@ -51,7 +52,7 @@ const schemes: readonly (readonly [name: string, precision: Precision, scheme?: 
  * Compares schemes of 4 bits with each other, and with llama.cpp and a q4_0 file if `SVC_BENCH_NODE_LLAMA_CPP` names a folder that
  * has node-llama-cpp. Everything runs in this process with one thread, in alternating rounds. The figures are processor time,
  * because other programs share the machine. A ratio is the median of the quotients of the same round, and above 1 if the scheme is
- * faster than `w4`. `SVC_BENCH_ROUNDS` is the number of rounds; default 5.
+ * faster than `w4`. `SVC_BENCH_ROUNDS` is the number of rounds, default 5, and `SVC_BENCH_TOKENS` that of tokens of the prompt.
  */
 export async function w4() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
@@ -62,6 +63,7 @@ export async function w4() {
     await writeGguf(file, folder, {type: 'Q4_0'})
     for (const [name, precision, scheme] of schemes) contenders.push(await own(name, folder, folder, precision, scheme))
     contenders.push(await own('w4 from a q4_0 file', file, folder, 'w4'))
+    contenders.push(await own('w8 from a q4_0 file', file, folder, 'w8'))
     const peer = process.env.SVC_BENCH_NODE_LLAMA_CPP
     if (peer !== undefined) contenders.push(await llamaCpp(peer, file))
     const times = contenders.map(() => [] as Times[])
@@ -107,7 +109,7 @@ async function own(
   const spec = readDecoderSpec(await readConfig(), config, (tensor) => tensors.has(tensor))
   const options = {folder: join(folder, 'cache'), model: path, threads: 1}
   const weights = await withQuantised(spec, tensors, precision, options, scheme)
-  const decoder = await openDecoder(spec, weights, {contextLength: 512, threads: 1})
+  const decoder = await openDecoder(spec, weights, {contextLength, threads: 1})
   return {
     name,
     async run() {
@@ -133,7 +135,7 @@ async function llamaCpp(folder: string, file: string): Promise<Contender> {
   const {getLlama} = await import(pathToFileURL(require.resolve('node-llama-cpp')).href)
   const llama = await getLlama({gpu: false, build: 'never', logLevel: 'error'})
   const model = await llama.loadModel({modelPath: file})
-  const context = await model.createContext({contextSize: 512, threads: 1, batchSize: 512})
+  const context = await model.createContext({contextSize: contextLength, threads: 1, batchSize: 512})
   const sequence: PeerSequence = context.getSequence()
   return {
     name: 'llama.cpp q4_0',
