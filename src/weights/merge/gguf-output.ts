@@ -1,4 +1,4 @@
-import {SvcError} from '../../errors/index.js'
+import {counted, SvcError} from '../../errors/index.js'
 import {headName} from '../adapter.js'
 import {blockTypeOf, isBlockDtype} from '../block-types.js'
 import {type Declarations, readDeclarations, readFolder} from '../declarations.js'
@@ -125,18 +125,22 @@ async function fromFolders(
   const described = describe(config, file, has)
   const {name, architecture, entries, divisors, heads, fused, vocabSize, tied, root, check} = described
   const tokenizer = findFirst(folders, 'tokenizer.json') as string
-  const text = tokenizerEntries({
+  const written = tokenizerEntries({
     file: tokenizer,
     json: (await readJsonObject(tokenizer)) as TokenizerJson,
     declarations: await readDeclarations(folders),
     vocabSize,
   })
   const matrices = fused.filter((matrix) => ggufTensorName(matrix.name, architecture) === undefined)
-  const kept = separated(plan.tensors, matrices).flatMap((tensor) => {
+  const isHead = ({name}: PlannedTensor) => /(^|\.)lm_head\.weight$/.test(name)
+  const others = plan.tensors.filter((tensor) => !isHead(tensor) && !tensor.name.startsWith(`${root}.`))
+  const updated = others.find(({updates}) => updates.length > 0)
+  if (updated !== undefined) throw new SvcError('gguf_inexpressible', {file, feature: `the tensor ${updated.name}`})
+  const text = plan.tensors.filter((tensor) => !others.includes(tensor))
+  const kept = separated(text, matrices).flatMap((tensor) => {
     if (/\.rotary_emb\.inv_freq$/.test(tensor.name)) return []
-    const isHead = /(^|\.)lm_head\.weight$/.test(tensor.name)
-    if (isHead) return tied ? [] : [{...tensor, name: headName}]
-    return [tensor.name.startsWith(`${root}.`) ? {...tensor, name: `model${tensor.name.slice(root.length)}`} : tensor]
+    if (isHead(tensor)) return tied ? [] : [{...tensor, name: headName}]
+    return [{...tensor, name: `model${tensor.name.slice(root.length)}`}]
   })
   const layout = (tensor: PlannedTensor) => layoutOf(tensor.name, architecture, heads)
   const tensors = stacked(kept, {architecture, layout, heads, dtype, file})
@@ -145,7 +149,7 @@ async function fromFolders(
     ['general.type', {text: 'model'}],
     ['general.quantization_version', {u32: 2}],
     ...Object.entries(entries),
-    ...Object.entries(text.entries),
+    ...Object.entries(written.entries),
     ...fileType(tensors),
   ]
   return {
@@ -157,12 +161,18 @@ async function fromFolders(
     })),
     alignment: defaultAlignment,
     async check(partial) {
-      const written = await readGguf(partial)
-      check(written.config, (tensor) => written.tensors.has(tensor))
+      const {config: found, tensors: own} = await readGguf(partial)
+      check(found, (tensor) => own.has(tensor))
     },
-    warnings: [...described.warnings, ...text.warnings],
+    warnings: [...described.warnings, ...written.warnings, ...leftOut(others)],
   }
 }
+
+/** Parts of multimodal models that do not read text, and layers that predict further tokens. */
+const leftOut = ([first, ...others]: readonly PlannedTensor[]): string[] =>
+  first === undefined
+    ? []
+    : [`The file has only the language model, without ${counted(others.length + 1, 'tensor')}, such as ${first.name}.`]
 
 /** Fused matrices as their parts. */
 const separated = (tensors: readonly PlannedTensor[], matrices: readonly FusedMatrix[]): PlannedTensor[] =>

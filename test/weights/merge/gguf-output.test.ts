@@ -18,6 +18,7 @@ import {
 } from '../../../src/weights/index.js'
 import {writeGguf} from '../../support/gguf-model.js'
 import {sharedData, skipWithout} from '../../support/project.js'
+import {safetensorsFile} from '../../support/safetensors-file.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../../support/temporary.js'
 import {tinyFamilies} from '../../support/tiny-families.js'
 import {
@@ -133,6 +134,23 @@ describe('a merge into a GGUF file', () => {
       await assert.rejects(mergeAdapter(request), {code: 'gguf_inexpressible', message})
       await assert.rejects(readFile(join(folder, 'merged.gguf')), {code: 'ENOENT'})
     })
+
+  it('has only the language model of a checkpoint with layers that predict further tokens', async (test) => {
+    const folder = await temporaryFolder(test)
+    await writeRun(join(folder, 'run'), {})
+    const index = join(folder, 'run', 'model.safetensors.index.json')
+    const {weight_map: map} = JSON.parse(await readFile(index, 'utf8'))
+    const extra = {'mtp.fc.weight': {dtype: 'F32', shape: [2, 2], data: new Uint8Array(16)}}
+    await writeFiles(join(folder, 'run'), {
+      'extra.safetensors': safetensorsFile(extra),
+      'model.safetensors.index.json': JSON.stringify({weight_map: {...map, 'mtp.fc.weight': 'extra.safetensors'}}),
+    })
+    const {merged, found} = await mergeBoth(folder)
+    assert.deepEqual([...found.tensors.keys()].sort(), Object.keys(map).sort())
+    assert.deepEqual(merged.warnings, [
+      'The file has only the language model, without 1 tensor, such as mtp.fc.weight.',
+    ])
+  })
 
   it('has the divisors of the scaling of Llama 3', async (test) => {
     const folder = await temporaryFolder(test)
