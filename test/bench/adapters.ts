@@ -45,7 +45,13 @@ async function writeRandomAdapter(folder: string, spec: DecoderSpec, rank: numbe
   })
 }
 
-/** Duration of a decode step, ms, of the same sequences with and without adapters, alternately. */
+/** Processor time of this process, ms. With one thread, it is the duration without the time of other processes. */
+function processorMs(): number {
+  const {user, system} = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+/** Processor time of a decode step, ms, of the same sequences with and without adapters, alternately. */
 async function compareSteps(folder: string, spec: DecoderSpec, weights: TensorMap) {
   const open = (adapters: boolean) => openDecoder(spec, weights, {contextLength: 512, threads, adapters})
   const [plain, mixed] = [await open(false), await open(true)]
@@ -71,12 +77,12 @@ async function compareSteps(folder: string, spec: DecoderSpec, weights: TensorMa
   for (let step = 0; step < steps; step++)
     for (const [i, {name, decoder, adapters}] of runs.entries()) {
       const tokens = Array.from({length: batch}, (_, row) => token(16 + step, row))
-      const started = performance.now()
+      const started = processorMs()
       await decoder.step(caches[i] as SequenceCache, tokens, {
         adapters: tokens.map((_, row) => adapters[row]),
         logits: false,
       })
-      ms[name]?.push(performance.now() - started)
+      ms[name]?.push(processorMs() - started)
     }
   const loads: number[] = []
   for (let i = 0; i < 5; i++) {

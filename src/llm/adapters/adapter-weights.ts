@@ -124,11 +124,14 @@ export class BatchWeights {
     return feeds
   }
 
-  /** Forgets an adapter that has left the memory. */
+  /** Forgets an adapter that has left the memory, and frees the copies with the last one. */
   forget(adapter: PooledAdapter): void {
     this.#last = undefined
     for (const sites of this.#copies.values())
-      for (const {rows} of sites) for (const [i, each] of rows.entries()) if (each === adapter) rows[i] = null
+      for (const copies of sites) {
+        for (const [i, each] of copies.rows.entries()) if (each === adapter) copies.rows[i] = null
+        if (!copies.rows.some((each) => each)) Object.assign(copies, noWeights, {rows: []})
+      }
   }
 
   #copy(batch: Batch, group: SiteGroup, site: number): SiteWeights {
