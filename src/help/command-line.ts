@@ -11,6 +11,7 @@ export const isPlaceholder = (word: string): boolean => /^[A-Z]+(=[A-Z]+)?$/.tes
 
 /** Why the arguments of `svc` cannot be parsed, apart from their placeholders; undefined if they can. */
 export function argumentFault(commands: Commands, rest: readonly string[]): string | undefined {
+  if (rest[0] === '-C') return argumentFault(commands, rest.slice(2))
   if (rest.at(-1) === '--help' || rest.join() === '--version') return helpFault(commands, rest.slice(0, -1))
   const length = [3, 2, 1].find((count) => Object.hasOwn(commands, rest.slice(0, count).join(':')))
   const command = length === undefined ? undefined : commands[rest.slice(0, length).join(':')]

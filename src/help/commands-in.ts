@@ -3,7 +3,8 @@ import type {Commands} from './manifest.js'
 
 /** The commands of `svc` in a Markdown text, from code spans and shell blocks: those that can be parsed, without repeats. */
 export function commandsIn(commands: Commands, text: string): string[] {
-  const lines = [...text.matchAll(/^(?:\$ )?(svc .*)$/gm), ...text.matchAll(/`(svc [^`]+)`/g)]
+  const joined = text.replaceAll(/ \\\n(?:> )? */g, ' ')
+  const lines = [...joined.matchAll(/^(?:\$ )?(svc .*)$/gm), ...joined.matchAll(/`(svc [^`]+)`/g)]
   const found = lines.map(([, line = '']) => line.trim()).filter((line) => faultIn(commands, line) === undefined)
   return [...new Set(found)]
 }

@@ -26,7 +26,7 @@ const leastCoverage = 0.5
 /** The same if the question names another product. */
 const leastCoverageOfProduct = 0.85
 /** Score of the best passage below which it is about something else. */
-const leastScore = 7
+const leastScore = 4.5
 
 /** Opens the documentation for questions. Pages are read when they are first needed. */
 export async function openHelp(): Promise<Help> {

@@ -2,6 +2,8 @@ import {readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import MiniSearch from 'minisearch'
 import {packageRoot} from '../files/index.js'
+import {linksOf} from './links.js'
+import type {Commands} from './manifest.js'
 import {kindOf, type Passage, type Place, placeOf} from './passages.js'
 import {rarityOf, termsOf} from './terms.js'
 
@@ -19,6 +21,8 @@ export interface HelpIndex {
   places: readonly Place[]
   /** The heading of each passage, and what people ask for it. */
   phrases: readonly (readonly Phrase[])[]
+  /** The passages that are about the same thing as each passage, by their numbers. */
+  links: readonly (readonly number[])[]
   words: MiniSearch
 }
 
@@ -26,6 +30,7 @@ interface Stored {
   places: readonly Place[]
   /** The terms of each phrase, separated by blanks, and their rarity. */
   phrases: readonly (readonly [terms: string, rarity: number])[][]
+  links: readonly (readonly number[])[]
   words: ReturnType<MiniSearch['toJSON']>
 }
 
@@ -48,7 +53,7 @@ export const keyOf = ({page, headings}: Place): string =>
   kindOf(page) === 'page' ? `${page}#${headings.at(-1)}` : page
 
 /** Indexes passages by title, heading and text, and by what people ask. */
-export function indexPassages(passages: readonly Passage[], asked: AlsoAsked): HelpIndex {
+export function indexPassages(passages: readonly Passage[], asked: AlsoAsked, commands: Commands): HelpIndex {
   const words = new MiniSearch(options)
   words.addAll(
     passages.map(({headings, text}, id) => ({
@@ -69,19 +74,19 @@ export function indexPassages(passages: readonly Passage[], asked: AlsoAsked): H
   const phrases = known.map((list) =>
     list.map((terms) => ({terms, rarity: Number(terms.reduce((sum, term) => sum + rarity(term), 0).toFixed(1))})),
   )
-  return {places: passages.map(placeOf), phrases, words}
+  return {places: passages.map(placeOf), phrases, links: linksOf(passages, commands), words}
 }
 
 const uniqueTerms = (text: string): string[] => [...new Set(termsOf(text))]
 
-export async function writeIndex({places, phrases, words}: HelpIndex): Promise<void> {
+export async function writeIndex({places, phrases, links, words}: HelpIndex): Promise<void> {
   const short = phrases.map((list) => list.map(({terms, rarity}) => [terms.join(' '), rarity] as const))
-  const stored: Stored = {places, phrases: short, words: words.toJSON()}
+  const stored: Stored = {places, phrases: short, links, words: words.toJSON()}
   await writeFile(file, JSON.stringify(stored))
 }
 
 export async function readIndex(): Promise<HelpIndex> {
-  const {places, phrases: short, words} = JSON.parse(await readFile(file, 'utf8')) as Stored
+  const {places, phrases: short, links, words} = JSON.parse(await readFile(file, 'utf8')) as Stored
   const phrases = short.map((list) => list.map(([terms, rarity]) => ({terms: terms.split(' '), rarity})))
-  return {places, phrases, words: MiniSearch.loadJS(words, options)}
+  return {places, phrases, links, words: MiniSearch.loadJS(words, options)}
 }

@@ -38,17 +38,22 @@ export interface Evidence {
   coverage: number
   /** Its square. */
   full: number
-  /** The same share for the page. */
-  page: number
   /** Similarity of the question and the heading or what else is asked, from 0 to 1: the most similar one, and the sum of two more. */
   phrase: number
   phrases: number
+  /** The second and the third of the greatest of these similarities of the passages of the page, added. */
+  page: number
+  /** The greatest of these similarities of the passages that passages of the page name, or that name them. */
+  linked: number
   /** Sum of the scores of the words (BM25). */
   words: number
 }
 
-/** Fitted to the questions of `test/help/questions.json`: a logistic regression over the passages that have words of a question. */
-const weights: Evidence = {coverage: 3.3, full: 2.6, page: 2, phrase: 5.4, phrases: 1.9, words: 0.09}
+/**
+ * Fitted to the questions of `test/help/questions.json`, and to what people ask, each phrase as a question to an index without it:
+ * a regression over the pages, and over the passages, that have words of a question.
+ */
+const weights: Evidence = {coverage: 2.1, full: 1.9, phrase: 2.2, phrases: 1, page: 1.2, linked: 3.1, words: 0.07}
 
 /** What is found for a question. */
 export interface Found {
@@ -86,11 +91,11 @@ interface Wanted {
 
 /** What speaks for each passage that contains a word of the question, by its number, and the values of the terms. */
 export function evidenceFor(
-  {places, phrases, words}: HelpIndex,
+  index: HelpIndex,
   question: string,
 ): {evidence: Map<number, Evidence>; values: ReadonlyMap<string, number>} {
+  const {places, phrases, words} = index
   const found = new Map<number, Evidence>()
-  const pages = new Map<string, number>()
   const values = new Map<string, number>()
   const terms = wantedTerms(words, question)
   const asked = passagesAsked(phrases, new Set(terms.flatMap(({wanted}) => wanted.map(({term}) => term))))
@@ -111,25 +116,38 @@ export function evidenceFor(
     const rarity = rarityOf(places.length, passagesWithTerm) * weight
     total += rarity
     for (const {term, share} of wanted) values.set(term, Math.max(values.get(term) ?? 0, rarity * share))
-    const inPages = new Map<string, number>()
     for (const [id, share] of shares) {
       const {coverage = 0, words: sum = 0} = found.get(id) ?? {}
       found.set(id, {...nothing, coverage: coverage + rarity * share, words: sum + weight * (scores.get(id) ?? 0)})
-      const {page} = places[id] as Place
-      inPages.set(page, Math.max(inPages.get(page) ?? 0, share))
     }
-    for (const [page, share] of inPages) pages.set(page, (pages.get(page) ?? 0) + rarity * share)
   }
   for (const [id, evidence] of found) {
-    const {page} = places[id] as Place
     const similar = (phrases[id] ?? []).map((phrase) => similarity(phrase, values, total)).sort((a, b) => b - a)
     evidence.coverage /= total
     evidence.full = evidence.coverage ** 2
-    evidence.page = (pages.get(page) ?? 0) / total
     evidence.phrase = similar[0] ?? 0
     evidence.phrases = (similar[1] ?? 0) + (similar[2] ?? 0)
   }
+  addPages(found, index)
   return {evidence: found, values}
+}
+
+/** Adds what is similar to a question on the page of each passage, and in the passages that the page is linked with. */
+function addPages(found: ReadonlyMap<number, Evidence>, {places, links}: HelpIndex): void {
+  const pages = new Map<string, {phrases: number[]; linked: number}>()
+  const pageOf = (id: number) => (places[id] as Place).page
+  for (const [id, {phrase}] of found) {
+    const page = pages.get(pageOf(id)) ?? {phrases: [], linked: 0}
+    page.phrases.push(phrase)
+    page.linked = Math.max(page.linked, ...(links[id] ?? []).map((other) => found.get(other)?.phrase ?? 0))
+    pages.set(pageOf(id), page)
+  }
+  for (const page of pages.values()) page.phrases.sort((a, b) => b - a)
+  for (const [id, evidence] of found) {
+    const {phrases: [, second = 0, third = 0] = [], linked = 0} = pages.get(pageOf(id)) ?? {}
+    evidence.page = second + third
+    evidence.linked = linked
+  }
 }
 
 /** The passages with phrases that contain a term, by the term. */
@@ -141,7 +159,7 @@ function passagesAsked(phrases: HelpIndex['phrases'], wanted: ReadonlySet<string
   return asked
 }
 
-const nothing: Evidence = {coverage: 0, full: 0, page: 0, phrase: 0, phrases: 0, words: 0}
+const nothing: Evidence = {coverage: 0, full: 0, phrase: 0, phrases: 0, page: 0, linked: 0, words: 0}
 
 /** Cosine of a phrase and the question, by the rarity of the terms that both have. */
 const similarity = ({terms, rarity}: Phrase, values: ReadonlyMap<string, number>, total: number) =>

@@ -7,4 +7,5 @@ import {readCommands} from './manifest.js'
 import {Library} from './passages.js'
 
 const asked = JSON.parse(await readFile(join(packageRoot, 'src/help/also-asked.json'), 'utf8')) as AlsoAsked
-await writeIndex(indexPassages(await new Library(await readCommands()).all(), asked))
+const commands = await readCommands()
+await writeIndex(indexPassages(await new Library(commands).all(), asked, commands))

@@ -2,13 +2,13 @@ import {join} from 'node:path'
 import {median, round, timeProcess} from '../../src/bench/measure.js'
 import {packageRoot} from '../../src/files/index.js'
 import {type Help, openHelp} from '../../src/help/index.js'
-import {heldOut, type Judged, judge, type Question, questions, share} from '../help/evaluate.js'
+import {fresh, heldOut, type Judged, judge, type Question, questions, share} from '../help/evaluate.js'
 
 const rounds = 11
 
 /**
  * Answers of `svc ask` without a model: shares of the questions about svc, and of those about something else that are refused.
- * The questions that the search is tuned with and those that were held out are counted apart. Also the time of the command, divided by that of
+ * The questions that the search is tuned with, those that were held out, and fresh ones are counted apart. Also the time of the command, divided by that of
  * `node -e 0`.
  */
 export async function ask() {
@@ -24,6 +24,7 @@ export async function ask() {
   return {
     tuned: await figuresOf(help, questions),
     held_out: await figuresOf(help, heldOut),
+    fresh: await figuresOf(help, fresh),
     time_ratio: round(median(ratios), 2),
   }
 }

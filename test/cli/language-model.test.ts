@@ -31,7 +31,10 @@ describe('the model of svc generate and svc serve without --model', () => {
   it('is the included guide if there is no other', async (t) => {
     const {stdout, stderr} = await generate(await workspace(t))
     assert.equal(JSON.parse(stdout).model, 'guide')
-    assert.match(stderr, /^notice: Using the included guide model, which answers only questions about svc\. /)
+    assert.match(
+      stderr,
+      /^notice: Using the included guide model, which knows 60 facts about svc and answers all else wrongly; for help, use svc ask\. /,
+    )
   })
 
   it('is the only one in the folders of the workspace', async (t) => {

@@ -35,6 +35,9 @@ export const questions = read('questions.json')
 /** Questions that were written from the guides alone. The search is never tuned with them. */
 export const heldOut = read('held-out.json')
 
+/** Questions about sections of the guides that were chosen at random, written before any of them was asked. The search is never tuned with them. */
+export const fresh = read('fresh.json')
+
 export async function judge(help: Help, question: Question): Promise<Judged> {
   const passages = await answersTo(help, question.question)
   const [first] = passages
