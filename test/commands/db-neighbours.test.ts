@@ -9,7 +9,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {appDatabase} from '../../src/lang/index.js'
 import {backUpDatabase} from '../../src/store/index.js'
 import {killRounds} from '../support/kill-rounds.js'
-import {Driver} from '../support/sqlite.js'
+import {readDatabase} from '../support/sqlite.js'
 import {startSvc, svc} from '../support/svc.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
@@ -34,14 +34,8 @@ async function workspace(t: TestContext) {
     run,
     start: (...args: string[]) => startSvc(['db', ...args], {cwd: root}),
     write: (program: string) => writeFile(join(root, 'src/main.svc'), program),
-    rows(sql: string, path = database): unknown[] {
-      const opened = new Driver(path, {readonly: true})
-      try {
-        return opened.prepare(sql).pluck().all()
-      } finally {
-        opened.close()
-      }
-    },
+    rows: (sql: string, path = database): unknown[] =>
+      readDatabase(path, (opened) => opened.prepare(sql).pluck().all()),
     async serve(...args: string[]) {
       const running = startSvc(['db', 'serve', '--port', '0', '--json', ...args], {cwd: root})
       t.after(() => running.kill('SIGKILL'))

@@ -9,7 +9,7 @@ import {startAppServer} from '../../src/app-server/index.js'
 import {asJson, checkProgram, ddl, explain, Lines, migrate} from '../../src/lang/index.js'
 import {type CaseRequest, type LangCase, readCases, stubbedSpeech} from '../support/lang-case.js'
 import {projectFile} from '../support/project.js'
-import {Driver} from '../support/sqlite.js'
+import {Driver, readDatabase} from '../support/sqlite.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 
@@ -102,12 +102,8 @@ async function checkHttp(t: TestContext, {source, expect}: LangCase): Promise<vo
       expect.routes,
     )
   if (expect.change_log !== undefined) {
-    const database = new Driver(path, {readonly: true})
-    const rows = database
-      .prepare('SELECT topic, entity_kind, entity_id, change_kind FROM codex_change_log ORDER BY id')
-      .raw()
-      .all()
-    database.close()
+    const changes = 'SELECT topic, entity_kind, entity_id, change_kind FROM codex_change_log ORDER BY id'
+    const rows = readDatabase(path, (database) => database.prepare(changes).raw().all())
     assert.deepEqual(rows, expect.change_log)
   }
 }

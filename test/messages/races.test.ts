@@ -3,7 +3,7 @@ import {describe, it} from 'node:test'
 import type {MessageContext} from '../../src/messages/context.js'
 import {readInbox} from '../../src/messages/index.js'
 import {ackHere, consumer, openWithAgents} from './support/agents.js'
-import {race, startProgram} from './support/processes.js'
+import {race, startHelper} from './support/processes.js'
 import type {AllSent} from './support/send-all.js'
 
 const claim = (orchestrator: MessageContext, owner: string) =>
@@ -40,9 +40,10 @@ describe('processes that share an inbox', () => {
   it('can claim the messages of a killed process after its claim has expired', async (t) => {
     const orchestrator = await openWithAgents(t, {clock: {ms: Date.now()}})
     for (const payload of ['a', 'b']) orchestrator.say(payload, {route: 'db'})
-    const holder = startProgram(t, 'hold', orchestrator.root, 'killed')
+    const holder = startHelper(t, 'hold', orchestrator.root, 'killed')
     await holder.printed
-    await holder.kill()
+    holder.kill()
+    await holder.exited
     orchestrator.clock.ms = Date.now()
     assert.deepEqual(claim(orchestrator, 'heir'), [])
     orchestrator.clock.ms += 120_000

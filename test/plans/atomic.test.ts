@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import {spawn} from 'node:child_process'
-import {once} from 'node:events'
 import {describe, it} from 'node:test'
 import {executePlan, listPlans, planStatus, replan} from '../../src/plans/index.js'
 import {requireTask, takeClaim} from '../../src/tasks/index.js'
 import type {TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
+import {startProgramFor} from '../support/program.js'
 import {projectFile} from '../support/project.js'
 import {until} from '../support/until.js'
 import {diamond, doNext, nodesNow, openUnattended} from './support.js'
@@ -71,17 +70,13 @@ describe('plans of a killed process', () => {
   it('are consistent after a kill and continue to their end', async (t) => {
     const orchestrator = await openUnattended(t, {clock: 'real'})
     for (let kills = 0; kills < 6; kills++) {
-      const worker = spawn(process.execPath, [projectFile('dist/test/plans/work-through.js'), orchestrator.root], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      t.after(() => worker.kill('SIGKILL'))
-      let done = 0
-      worker.stdout.on('data', (lines: Buffer) => {
-        done += lines.toString().split('\n').length - 1
-      })
-      await until(() => done > 5 * kills, 'tasks are done')
-      worker.kill('SIGKILL')
-      await once(worker, 'exit')
+      const worker = startProgramFor(t, [projectFile('dist/test/plans/work-through.js'), orchestrator.root])
+      await until(
+        () => worker.lines.length > 5 * kills,
+        () => `tasks are done: ${worker.stderr()}`,
+      )
+      worker.kill()
+      await worker.exited
       assert.deepEqual(inconsistent(orchestrator), [])
     }
     // The task of the killed process is released when its claim expires.

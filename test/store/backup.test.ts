@@ -15,7 +15,7 @@ import {
   replaceDatabase,
   restoreDatabase,
 } from '../../src/store/index.js'
-import {Driver} from '../support/sqlite.js'
+import {Driver, readDatabase} from '../support/sqlite.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {backUpDuringWrites} from './backups-during-writes.js'
 import {prepareRestore} from './kill-restore.js'
@@ -36,14 +36,8 @@ async function store(path: string, ...texts: string[]): Promise<void> {
   opened.close()
 }
 
-function texts(path: string): unknown[] {
-  const database = new Driver(path, {readonly: true, fileMustExist: true})
-  try {
-    return database.prepare('SELECT text FROM orch_tasks').pluck().all()
-  } finally {
-    database.close()
-  }
-}
+const texts = (path: string): unknown[] =>
+  readDatabase(path, (database) => database.prepare('SELECT text FROM orch_tasks').pluck().all())
 
 async function twoStates(t: TestContext) {
   const folder = await temporaryFolder(t)

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import {spawn} from 'node:child_process'
-import {once} from 'node:events'
 import {rename, rm} from 'node:fs/promises'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
@@ -8,7 +6,8 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {fileURLToPath} from 'node:url'
 import {appDatabase} from '../../src/lang/index.js'
 import {backUpDatabase, openDatabase, restoreDatabase} from '../../src/store/index.js'
-import {Driver} from '../support/sqlite.js'
+import {startProgramFor} from '../support/program.js'
+import {readDatabase} from '../support/sqlite.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {until} from '../support/until.js'
 
@@ -55,28 +54,18 @@ INSERT INTO account SELECT id, 1000 FROM ids;`)
     earlier = counts
     await sleep(everyMs)
   }
-  for (const {alive} of running) assert.ok(alive(), 'a writer has failed')
+  for (const {isRunning, stderr} of running) assert.ok(isRunning(), `a writer has failed: ${stderr()}`)
 }
 
 function startWriter(t: TestContext, path: string, writer: string) {
   const script = fileURLToPath(new URL('write-for-ever.js', import.meta.url))
-  const child = spawn(process.execPath, [script, path, writer], {stdio: ['ignore', 'pipe', 'inherit']})
-  let done = 0
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    done = Number(text.trimEnd().split('\n').at(-1))
-  })
-  t.after(async () => {
-    if (child.exitCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
-  return {done: () => done, alive: () => child.exitCode === null && child.signalCode === null}
+  const program = startProgramFor(t, [script, path, writer])
+  return {...program, done: () => Number(program.lines.at(-1) ?? 0)}
 }
 
 /** Checks that a database has the state after some commit. Returns the number of commits of each writer. */
 function checkState(path: string): number[] {
-  const database = new Driver(path, {readonly: true})
-  try {
+  return readDatabase(path, (database) => {
     const value = (sql: string, ...params: string[]) =>
       database
         .prepare(sql)
@@ -90,7 +79,5 @@ function checkState(path: string): number[] {
       assert.equal(value('SELECT coalesce(max(n), 0) FROM move WHERE writer = ?', writer), count)
       return count
     })
-  } finally {
-    database.close()
-  }
+  })
 }

@@ -4,17 +4,18 @@
  */
 import files from 'node:fs/promises'
 import {syncBuiltinESMExports} from 'node:module'
+import {dieAtCall} from '../support/program.js'
 
 const [backup = '', path = '', number = ''] = process.argv.slice(2)
 const {appDatabase} = await import('../../src/lang/index.js')
 const {restoreDatabase} = await import('../../src/store/index.js')
-let left = Number(number)
+const dieAtOperation = dieAtCall(Number(number))
 type Operation = (...args: unknown[]) => unknown
 const operations = files as unknown as Record<string, Operation>
 for (const name of ['link', 'mkdir', 'open', 'readdir', 'realpath', 'rename', 'rm', 'stat']) {
   const operation = operations[name] as Operation
   operations[name] = (...args) => {
-    if (--left === 0) process.kill(process.pid, 'SIGKILL')
+    dieAtOperation()
     return operation(...args)
   }
 }

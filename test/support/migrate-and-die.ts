@@ -4,13 +4,11 @@
  */
 import {readFileSync} from 'node:fs'
 import {checkProgram, migrate} from '../../src/lang/index.js'
+import {dieAtCall} from './program.js'
 
 const [path = '', file = '', decisions = '', number = ''] = process.argv.slice(2)
-let left = Number(number)
 await migrate(checkProgram(readFileSync(file, 'utf8')), path, {
   decisions: JSON.parse(decisions),
-  onStatement: () => {
-    if (--left === 0) process.kill(process.pid, 'SIGKILL')
-  },
+  onStatement: dieAtCall(Number(number)),
 })
 process.stdout.write('migrated\n')

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import {spawn} from 'node:child_process'
 import {readFile} from 'node:fs/promises'
 import {join} from 'node:path'
-import {createInterface} from 'node:readline'
 import type {TestContext} from 'node:test'
 import {stringify} from 'yaml'
 import type {WorkflowStep} from '../../src/contracts/index.js'
@@ -11,6 +9,7 @@ import {createRun, replayRun, startRun} from '../../src/workflow/engine/index.js
 import {requireRun, sendSignal} from '../../src/workflow/index.js'
 import {definitionOf} from '../../src/workflow/store/runs.js'
 import {openTestOrchestrator, type TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
+import {startProgram} from '../support/program.js'
 import {projectFile} from '../support/project.js'
 import {type Random, seeded} from '../support/random.js'
 import {plainPorts, workflow} from './support.js'
@@ -140,19 +139,19 @@ function assertOncePerCompletion({store}: TestOrchestrator, runId: string, effec
 }
 
 /** Lets a process continue the runs, and kills it after some entries. @returns true if it was killed while runs were open */
-export function runAndKill(root: string, entries: number, isOpen: () => boolean): Promise<boolean> {
-  const child = spawn(process.execPath, [projectFile('dist/test/workflow/run-in-process.js'), root], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  return new Promise((resolve, reject) => {
-    let seen = 0
-    let wasKilled = false
-    createInterface({input: child.stdout}).on('line', (line) => {
+export async function runAndKill(root: string, entries: number, isOpen: () => boolean): Promise<boolean> {
+  let seen = 0
+  let wasKilled = false
+  const program = startProgram([projectFile('dist/test/workflow/run-in-process.js'), root], {
+    hasInput: true,
+    onLine(line) {
       if (++seen === entries) {
         wasKilled = isOpen()
-        child.kill('SIGKILL')
-      } else if (/^(ready|Workflow)/.test(line) && !isOpen()) child.stdin.end()
-    })
-    child.on('error', reject).on('close', () => resolve(wasKilled))
+        program.kill()
+      } else if (/^(ready|Workflow)/.test(line) && !isOpen()) program.endInput()
+    },
   })
+  const code = await program.exited
+  if (code !== 0 && code !== null) throw new Error(`The process ended with ${code}: ${program.stderr()}`)
+  return wasKilled
 }

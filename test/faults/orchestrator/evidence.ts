@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs'
 import type {Database} from 'better-sqlite3'
-import {Driver} from '../../support/sqlite.js'
+import {readDatabase} from '../../support/sqlite.js'
 import {type JournalLine, readJournal} from './journal.js'
 import {storeOf} from './workspace.js'
 
@@ -69,15 +69,7 @@ export interface Contest {
   losers: readonly {exitCode: number | null; code: string}[]
 }
 
-/** Opens the store read-only and independently of the program. */
-export function readStore<T>(root: string, read: (database: Database) => T): T {
-  const database = new Driver(storeOf(root), {readonly: true, timeout: 20_000})
-  try {
-    return read(database)
-  } finally {
-    database.close()
-  }
-}
+export const readStore = <T>(root: string, read: (database: Database) => T): T => readDatabase(storeOf(root), read)
 
 export const checkIntegrity = (root: string): string =>
   existsSync(storeOf(root))

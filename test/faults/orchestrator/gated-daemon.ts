@@ -4,6 +4,7 @@ import type {TestContext} from 'node:test'
 import {readConfigFile} from '../../../src/config/index.js'
 import {type Orchestrator, openOrchestrator} from '../../../src/orchestrator/index.js'
 import {submitTask} from '../../../src/tasks/index.js'
+import type {Program} from '../../support/program.js'
 import {projectFile} from '../../support/project.js'
 import {writeFiles} from '../../support/temporary.js'
 import {until} from '../../support/until.js'
@@ -11,7 +12,7 @@ import {gateFaults, invalidReceipts} from '../../tasks/completion/gate-invariant
 import {checkIntegrity, readStore} from './evidence.js'
 import {readJournal, stillAtWork} from './journal.js'
 import {oracles} from './oracles.js'
-import {type Started, startNode, temporaryWorkspace} from './process.js'
+import {startNode, temporaryWorkspace} from './process.js'
 
 const settings = `[orchestrator]
 max_agents = 4
@@ -77,7 +78,7 @@ export const moments = {
 /** Runs a daemon that kills itself before its first statement that matches a pattern. */
 export async function dieAt(root: string, moment: keyof typeof moments): Promise<void> {
   const program = projectFile('dist/test/faults/orchestrator/die-at-statement.js')
-  const daemon: Started = startNode([program, root, moments[moment]], {root})
+  const daemon: Program = startNode([program, root, moments[moment]], {root})
   assert.equal(await daemon.exited, null, daemon.stderr())
 }
 

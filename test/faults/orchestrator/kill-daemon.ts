@@ -1,11 +1,12 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {randomSource} from '../../../src/sampling/index.js'
+import type {Program} from '../../support/program.js'
 import {projectFile} from '../../support/project.js'
 import {Driver} from '../../support/sqlite.js'
 import {until} from '../../support/until.js'
 import {type Contest, checkIntegrity, type Evidence, readStore, readTraces} from './evidence.js'
 import {stillAtWork} from './journal.js'
-import {endPrograms, type RunningDaemon, type Started, startCommand, startDaemon, startNode} from './process.js'
+import {endPrograms, type RunningDaemon, startCommand, startDaemon, startNode} from './process.js'
 import {storeOf, writeWorkspace} from './workspace.js'
 
 export interface KillOptions {
@@ -78,7 +79,7 @@ class Run {
     const pruning = this.#prune()
     // Reported when it is awaited.
     pruning.catch(() => undefined)
-    let follower: Started | undefined
+    let follower: Program | undefined
     for (let number = 1; number <= kills; number++) {
       await this.#kill(number)
       // A daemon or a submitter has created the store by now.
@@ -163,7 +164,7 @@ class Run {
     await until(() => this.#accepted.length > 0 && isWorking(), 'a task runs')
   }
 
-  #submit(which: number): Started {
+  #submit(which: number): Program {
     const {root, tasks, seed} = this.#options
     const name = submitterNames[which] ?? ''
     const program = projectFile('dist/test/faults/orchestrator/submitter.js')
@@ -177,7 +178,7 @@ class Run {
   }
 
   /** Kills a submitter and starts another one that submits the same keys, unless it has finished. */
-  async #replace(submitter: Started, which: number): Promise<Started> {
+  async #replace(submitter: Program, which: number): Promise<Program> {
     submitter.kill('SIGKILL')
     const exitCode = await submitter.exited
     if (exitCode === 0) return submitter
@@ -185,7 +186,7 @@ class Run {
     return this.#submit(which)
   }
 
-  async #finish(submitter: Started): Promise<void> {
+  async #finish(submitter: Program): Promise<void> {
     const exitCode = await submitter.exited
     if (exitCode !== 0) throw new Error(`A submitter ended with ${exitCode}: ${submitter.stderr()}`)
   }
@@ -244,7 +245,7 @@ class Run {
     if (counts?.old !== 0 || counts.missing !== 0) throw new Error(`Records after pruning: ${JSON.stringify(counts)}`)
   }
 
-  async #followed(follower: Started | undefined, lastId: number): Promise<number[]> {
+  async #followed(follower: Program | undefined, lastId: number): Promise<number[]> {
     const seen = () => (follower?.lines ?? []).map((line) => (JSON.parse(line) as {id: number}).id)
     await until(
       () => seen().at(-1) === lastId,

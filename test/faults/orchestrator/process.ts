@@ -1,64 +1,28 @@
-import {type ChildProcess, spawn} from 'node:child_process'
-import {once} from 'node:events'
 import {mkdtemp, realpath, rm} from 'node:fs/promises'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
+import {type Program, startProgram} from '../../support/program.js'
 import {svcBinary} from '../../support/svc.js'
 import {startInTurn} from '../../support/svc-in-turn.js'
 import {readJournal, stillAtWork} from './journal.js'
 import {workspaceEnv, writeWorkspace} from './workspace.js'
 
-/** A running program of a workspace. */
-export interface Started {
-  readonly pid: number
-  /** Complete lines of standard output so far. */
-  readonly lines: readonly string[]
-  /** Standard error so far. */
-  stderr(): string
-  kill(signal: NodeJS.Signals): void
-  /** Resolves with the exit status after all output was read. Null if a signal ended it. */
-  readonly exited: Promise<number | null>
-}
-
-export interface StartOptions {
-  root: string
-  onLine?: (line: string) => void
-}
-
-/** Runs a file with this version of Node. */
-export function startNode(args: readonly string[], {root, onLine}: StartOptions): Started {
-  const child = spawn(process.execPath, args, {
+/** Runs a file with this version of Node in a workspace. */
+export function startNode(
+  args: readonly string[],
+  {root, onLine}: {root: string; onLine?: (line: string) => void},
+): Program {
+  const program = startProgram(args, {
     cwd: root,
     env: {PATH: process.env.PATH, HOME: root, ...workspaceEnv},
-    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(onLine && {onLine}),
   })
-  const lines: string[] = []
-  let rest = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    const pieces = `${rest}${chunk}`.split('\n')
-    rest = pieces.pop() ?? ''
-    for (const line of pieces) {
-      lines.push(line)
-      onLine?.(line)
-    }
-  })
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk
-  })
-  const started: Started = {
-    pid: pidOf(child),
-    lines,
-    stderr: () => stderr,
-    kill: (signal) => void child.kill(signal),
-    exited: once(child, 'close').then(([code]) => code as number | null),
-  }
   endLater(root, () => {
-    child.kill('SIGKILL')
-    return started.exited
+    program.kill()
+    return program.exited
   })
-  return started
+  return program
 }
 
 /** Functions that end the programs of each workspace. */
@@ -84,16 +48,11 @@ export async function temporaryWorkspace(test: Pick<TestContext, 'after'>, toml?
   return root
 }
 
-function pidOf({pid}: ChildProcess): number {
-  if (pid === undefined) throw new Error('The process did not start.')
-  return pid
-}
-
-export const startCommand = (args: readonly string[], options: StartOptions): Started =>
+export const startCommand = (args: readonly string[], options: Parameters<typeof startNode>[1]): Program =>
   startNode([svcBinary, ...args], options)
 
 /** A running daemon with the contents of its output. */
-export interface RunningDaemon extends Started {
+export interface RunningDaemon extends Program {
   /** Resolves with true when it is ready, or with false when it has ended before. */
   readonly ready: Promise<boolean>
   /** Ids of the printed events. */

@@ -23,4 +23,4 @@ for (;;) {
   await sleep(1)
 }
 orchestrator.close()
-process.stdout.write(JSON.stringify(seen))
+process.stdout.write(`${JSON.stringify(seen)}\n`)

@@ -32,4 +32,4 @@ function sendAll(keyOf: (i: number) => {key?: string}, name: string): AllSent {
 
 const sent = {keys: sendAll((i) => ({key: `k-${i}`}), 'keys'), none: sendAll(() => ({}), 'none')}
 orchestrator.close()
-process.stdout.write(JSON.stringify(sent))
+process.stdout.write(`${JSON.stringify(sent)}\n`)
