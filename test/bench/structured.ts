@@ -7,7 +7,7 @@ import {tools} from './structured/tools.js'
 import {encoderOf, vocabularyNames} from './structured/vocabularies.js'
 
 /** Rounds of each program. A round of XGrammar takes half a minute, because it computes its masks when it compiles. */
-const svcRounds = {warmUp: 20, rounds: 20}
+const svcRounds = {warmUp: 200, rounds: 200}
 const xgrammarRounds = {warmUp: 1, rounds: 2}
 
 /**

@@ -6,7 +6,7 @@ import type {CompiledGrammar} from '../../../src/grammar/index.js'
 export type Instance =
   | {readonly kind: 'scalar'; readonly text: string}
   | {readonly kind: 'array'; readonly items: readonly Instance[]}
-  | {readonly kind: 'object'; readonly pairs: readonly (readonly [key: string, value: Instance])[]}
+  | {readonly kind: 'object'; readonly pairs: readonly Pair[]}
 
 /** The instances of the tests of a file of MaskBench. */
 export function instancesOf(source: string): Instance[] {
@@ -81,20 +81,36 @@ function* afterItems(search: Search, before: State, items: readonly Instance[], 
   }
 }
 
-function* afterPairs(
-  search: Search,
-  before: State,
-  pairs: readonly (readonly [string, Instance])[],
-  separator: string,
-): Generator<State> {
+type Pair = readonly [key: string, value: Instance]
+
+/** The states after pairs in each order that is accepted. Pairs after which all others are still possible come first. */
+function* afterPairs(search: Search, before: State, pairs: readonly Pair[], separator: string): Generator<State> {
   if (pairs.length === 0) return yield* after(search, before, '}')
-  for (const pair of pairs) {
+  const starts = pairs.flatMap((pair) => {
+    const [start] = after(search, before, `${separator}${JSON.stringify(pair[0])}: `)
+    return start === undefined ? [] : [{pair, start}]
+  })
+  const later: Generator<State>[] = []
+  for (const {pair, start} of starts) {
+    const found = states(search, start, pair[1])
+    const {value: first, done} = found.next()
+    if (done === true) continue
     const others = pairs.filter((each) => each !== pair)
-    for (const start of after(search, before, `${separator}${JSON.stringify(pair[0])}: `)) {
-      for (const state of states(search, start, pair[1])) yield* afterPairs(search, state, others, ', ')
-    }
+    const isFirst = starts.every((each) => each.pair === pair || isAccepted(search, first, each.pair[0]))
+    if (isFirst) yield* afterPairs(search, first, others, ', ')
+    else later.push(afterPairs(search, first, others, ', '))
+    later.push(afterAny(search, found, others))
   }
+  for (const rest of later) yield* rest
 }
+
+/** The states after the pairs that follow any of some states. */
+function* afterAny(search: Search, befores: Iterable<State>, pairs: readonly Pair[]): Generator<State> {
+  for (const before of befores) yield* afterPairs(search, before, pairs, ', ')
+}
+
+const isAccepted = (search: Search, state: State, key: string): boolean =>
+  after(search, state, `, ${JSON.stringify(key)}: `).next().done !== true
 
 function* after(search: Search, before: State, text: string): Generator<State> {
   const state = search.left-- > 0 ? stateAfter(search.automaton, before, Buffer.from(text)) : null

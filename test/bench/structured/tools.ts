@@ -11,12 +11,7 @@ import {
   type Steps,
   storeGrammar,
 } from '../../../src/grammar/index.js'
-import {
-  type GenerateRequest,
-  type GenerateSummary,
-  type LanguageModel,
-  loadLanguageModel,
-} from '../../../src/llm/index.js'
+import {type GenerateRequest, type LanguageModel, loadLanguageModel} from '../../../src/llm/index.js'
 import {hermes} from '../../../src/llm/reply/call-formats.js'
 import {ReplyParser} from '../../../src/llm/reply/parser.js'
 import {replyGrammar} from '../../../src/llm/reply/reply-grammar.js'
@@ -98,10 +93,11 @@ const call =
 
 const rounds = 8
 
-/** Tokens per second of a model with random weights, and of a reader of its replies. */
+/** Tokens per second of calls, a JSON string and text of a model with random weights, and of a reader of its replies. */
 async function speed() {
   const folder = processFolder()
-  await writeTinyModel(folder, {hiddenSize: 512, intermediateSize: 1536, layers: 8, heads: 8, headDim: 64})
+  const size = {hiddenSize: 512, intermediateSize: 1536, layers: 8, heads: 8, headDim: 64}
+  await writeTinyModel(folder, {...size, contextLength: 1024})
   const template = await readFile(projectFile('test/fixtures/jinja/templates/qwen3.jinja'), 'utf8')
   await writeFiles(folder, {'chat_template.jinja': template, 'generation_config.json': '{"eos_token_id": 256}'})
   const model = await loadLanguageModel(folder, {threads: 1, numCtx: 0})
@@ -119,30 +115,33 @@ async function speed() {
     ...changes,
   })
   const named = {tools: [{name: 'tool', parameters}], choice: {name: 'tool'}, parallel: false}
-  const plain: number[] = []
-  const called: number[] = []
-  for (let i = 0; i <= rounds; i++) {
-    const times = [await msPerToken(model, asking({})), await msPerToken(model, asking({tools: named, maxTokens: 200}))]
-    if (i === 0) continue
-    plain.push(times[0] as number)
-    called.push(times[1] as number)
-  }
+  // Nothing but the quote at the beginning must follow.
+  const format = {kind: 'schema', schema: {type: 'string', minLength: 500}} as const
+  const requests = {plain: {}, called: {tools: named}, json: {format}}
+  const times = {plain: [] as number[], called: [] as number[], json: [] as number[]}
+  for (let i = 0; i <= rounds; i++)
+    for (const name of ['plain', 'called', 'json'] as const) {
+      const ms = await msPerToken(model, asking({...requests[name], maxTokens: 200}))
+      if (i > 0) times[name].push(ms)
+    }
+  const {plain, called, json} = times
   await model.release()
   return {
     text_tokens_per_second: round(1000 / median(plain)),
     call_tokens_per_second: round(1000 / median(called)),
     call_to_text: round(1 / medianRatio(called, plain), 2),
+    json_string_to_text: round(1 / medianRatio(json, plain), 3),
     reader_us_per_token: round(1000 * readerMs(), 1),
   }
 }
 
+/** Time of the processor per token after the first one: other programs do not add to it. */
 async function msPerToken(model: LanguageModel, request: GenerateRequest): Promise<number> {
-  const {decodeMs, completionTokens} = await summaryOf(model, request)
-  return decodeMs / (completionTokens - 1)
-}
-
-async function summaryOf(model: LanguageModel, request: GenerateRequest): Promise<GenerateSummary> {
-  for await (const event of model.generate(request)) if (event.type === 'done') return event
+  let started: number | undefined
+  for await (const event of model.generate(request)) {
+    started ??= processorMs()
+    if (event.type === 'done') return (processorMs() - started) / (event.completionTokens - 1)
+  }
   throw new Error('The reply has no summary.')
 }
 
