@@ -19,7 +19,6 @@ const changes: readonly Partial<TinyAdapter>[] = Array.from({length: 6}, (_, i) 
   head: i % 3 === 0,
 }))
 
-
 export interface Campaign extends Pick<LoadOptions, 'promptLookup' | 'prefixBytes'> {
   precision: 'f32' | 'w8'
   schedules: number
