@@ -8,7 +8,7 @@ import {sharedData, skipWithout} from '../support/project.js'
 import {type SvcOptions, startSvc, svc} from '../support/svc.js'
 import {svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
-import {tinyAdapterFiles, tinyModelFiles, writeTinyModel} from '../support/tiny-model.js'
+import {writeTinyModel} from '../support/tiny-model.js'
 
 /** The greedy text that the model's author published. */
 const published = `Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she saw a big, red ball. She wanted to play with it, but it was too high.
@@ -219,43 +219,6 @@ describe('a model that a user has trained', () => {
     const {exitCode, stderr} = await svcInTurn(['generate', '-m', folder, '--chat-template', join(folder, 'x'), 'Hi'])
     assert.equal(exitCode, 3)
     assert.match(stderr, /x does not exist/)
-  })
-
-  it('ignores the trained weights with --no-adapter, and runs a plain model unchanged', async (test) => {
-    const folder = await temporaryFolder(test)
-    const run = (name: string, files: Record<string, string | Uint8Array>) => writeFiles(join(folder, name), files)
-    const base_model = '../plain'
-    const {'adapter_manifest.json': manifest, ...adapter} = tinyAdapterFiles()
-    const trained = {'adapter_manifest.json': JSON.stringify({...JSON.parse(manifest as string), base_model})}
-    await run('plain', tinyModelFiles())
-    await run('run', {...adapter, ...trained, 'collateral_damage_report.json': '{"status":"pass"}'})
-    await run('damaged', {...adapter, ...trained, 'collateral_damage_report.json': '{"status":"fail"}'})
-    const merged = tinyModelFiles({seed: 2, layout: 'single'})['model.safetensors'] as Uint8Array
-    await run('merged', {...tinyModelFiles(), 'merged.safetensors': merged})
-    const greedy = ['--raw', '--temperature', '0', '--max-tokens', '12', ...oneThread]
-    const text = async (name: string, ...args: string[]) => {
-      const {stdout} = await svcInTurn(['generate', '-m', join(folder, name), ...greedy, ...args, 'Hello'])
-      return stdout
-    }
-    const plain = await text('plain')
-    assert.notEqual(plain, '')
-    assert.notEqual(await text('run'), plain)
-    assert.notEqual(await text('merged'), plain)
-    for (const name of ['plain', 'run', 'damaged', 'merged'])
-      assert.equal(await text(name, '--no-adapter'), plain, name)
-    await run('alone', {...adapter, ...trained, 'adapter_manifest.json': manifest as string})
-    assert.equal(await text('alone', '--base', join(folder, 'plain')), await text('run'))
-    assert.equal(await text('alone', '--base', join(folder, 'plain'), '--no-adapter'), plain)
-    // The switch of earlier versions.
-    for (const old of [
-      ['Hello', '--base', '--seed', '1'],
-      ['--base', 'Hello'],
-      ['Hello', '--base'],
-    ]) {
-      const {stdout, stderr} = await svcInTurn(['generate', '-m', join(folder, 'run'), ...greedy, ...old])
-      assert.equal(stdout, plain)
-      assert.match(stderr, /notice: --base without a directory is deprecated\. Use --no-adapter\./)
-    }
   })
 
   it('prints text as it is generated, and stops when interrupted', async () => {

@@ -109,6 +109,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
   ],
   'recordings in other containers, together, and with constraints': [
     'audio/containers.test',
+    'audio/ffmpeg.test',
     'commands/transcribe-recordings.test',
     'speech/transcribe/channels.test',
     'speech/transcribe/progress.test',
@@ -125,6 +126,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'commands/daemon-background.test',
     'commands/dashboard.test',
     'commands/db-backup.test',
+    'commands/generate-adapter.test',
     'commands/launch.test',
     'commands/listen.test',
     'commands/mesh-dashboard.test',
@@ -147,6 +149,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'commands/run-terminal.test',
     'commands/serve-adapters.test',
     'commands/serve-models.test',
+    'commands/serve-speech.test',
     'commands/speech-serve.test',
     'commands/speech-status.test',
     'commands/structured-output.test',

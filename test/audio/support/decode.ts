@@ -39,3 +39,11 @@ export function frequency(sound: Float32Array): number {
   for (let i = 1; i < sound.length; i++) if (sound[i - 1]! < 0 && sound[i]! >= 0) crossings++
   return (crossings * 16_000) / sound.length
 }
+
+/** The file with another 16-bit value at a position. */
+export function patched(file: Buffer, at: number, value: number): Buffer {
+  const copy = Buffer.from(file)
+  copy.writeUInt16LE(value, at)
+  if (at === 24) copy.writeUInt16LE(0, 26)
+  return copy
+}
