@@ -70,6 +70,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'messages/races.test',
     'plans/atomic.test',
     'serve/stop.test',
+    'speech-server/sessions.test',
     'tasks/completion/false-claims.test',
     'workflow/crash.test',
   ],
@@ -98,6 +99,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'llm/gguf-peer.test',
     'llm/prompt-lookup.test',
     'llm/same-bytes.test',
+    'weights/merge/gguf-output.test',
     'weights/merge/serving.test',
   ],
   'benchmarks, and the tools of the tests': [
