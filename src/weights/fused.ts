@@ -52,6 +52,24 @@ export function updatesOfParts(delta: LoraDelta, matrix: FusedMatrix): LoraDelta
   return partsOf(b, named).map((part, i) => ({...delta, target: (matrix.parts[i] as {name: string}).name, b: part}))
 }
 
+/** Fused matrices of transformers of which GGUF files have the parts. */
+const separated: ReadonlyMap<string, readonly string[]> = new Map([['input_linear', ['gate_proj', 'up_proj']]])
+
+/**
+ * An adapter whose updates of fused matrices that a model has only as parts are updates of these.
+ * @throws adapter_mismatch
+ */
+export function withSeparateParts(adapter: Adapter, tensors: TensorMap): Adapter {
+  const fused = adapter.deltas.flatMap(({target}): FusedMatrix[] => {
+    const [, start, name = ''] = /^(.+\.)(\w+)\.weight$/.exec(target) ?? []
+    if (tensors.has(target)) return []
+    const parts = (separated.get(name) ?? []).flatMap((part) => tensors.get(`${start}${part}.weight`) ?? [])
+    if (parts.length === 0) return []
+    return [{name: target, parts: parts.map((part) => ({name: part.name, rows: part.shape[0] ?? 0}))}]
+  })
+  return withPartsUpdated(adapter, fused)
+}
+
 const rowsOf = ({parts}: FusedMatrix) => parts.reduce((sum, {rows}) => sum + rows, 0)
 
 function partsOf(entry: TensorEntry, {parts}: FusedMatrix): TensorEntry[] {

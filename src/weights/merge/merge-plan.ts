@@ -2,7 +2,7 @@ import {SvcError} from '../../errors/index.js'
 import {headName, isHead, type LoraDelta} from '../adapter.js'
 import {isBlockDtype} from '../block-types.js'
 import {type FloatDtype, isWidened} from '../dtype.js'
-import {placeInFused} from '../fused.js'
+import {placeInFused, withSeparateParts} from '../fused.js'
 import type {TensorEntry} from '../safetensors.js'
 import type {TensorMap} from '../shards.js'
 import {type RowLayout, refuseOtherThanWeights} from '../weight-rows.js'
@@ -53,14 +53,14 @@ export interface MergeChoices {
 
 /**
  * Plans the tensors to write and their sources.
- * @throws tensor_missing, tensor_dtype, adapter_invalid
+ * @throws tensor_missing, tensor_dtype, adapter_invalid, adapter_mismatch
  */
 export function planMerge({base, adapters}: MergeInputs, {full, dtype, untie}: MergeChoices): MergePlan {
   const warnings = new Set<string>()
   const changed = new Map<string, PlannedTensor>()
   for (const [i, {adapter, manifest, weight}] of adapters.entries()) {
     for (const name of manifest.unmapped) warnings.add(`${name} has no base tensor in ${manifest.file} and is ignored.`)
-    for (const delta of adapter.deltas) {
+    for (const delta of withSeparateParts(adapter, base).deltas) {
       const {name, from, firstRow, warning} = placeOf(delta, base, untie)
       if (warning !== undefined) warnings.add(warning)
       refuseOtherThanWeights(from)

@@ -243,6 +243,26 @@ describe('a merge into a GGUF file', () => {
       const handoff = JSON.parse(await readFile(merged.handoff ?? '', 'utf8'))
       assert.deepEqual([handoff.backend_family, handoff.tokenizer_source], ['ollama', output])
     })
+
+    it('updates the parts of a matrix of Granite 4 that is one only in transformers', async (test) => {
+      const own = await temporaryFolder(test)
+      const hybrid = {family: 'granitemoehybrid', layers: 1, layout: 'single', tied: true} as const
+      const run = {...tinyModelFiles(hybrid), ...tinyAdapterFiles(hybrid, {head: false})}
+      await writeFiles(join(own, 'base'), tinyModelFiles(hybrid))
+      await writeFiles(join(own, 'run'), run)
+      await writeGguf(join(own, 'base.gguf'), join(own, 'base'), {type: 'F32'})
+      const mergedInto = async (base: string) => {
+        const output = join(own, `${base}.safetensors`)
+        const source = {run: join(own, 'run'), base: join(own, base), cwd: own}
+        await mergeAdapter({...choices, source, output, dtype: 'F32'})
+        const tensors = await readTensorMap(output)
+        return (name: string) =>
+          readTensorFloat32(tensors.get(`model.layers.0.shared_mlp.${name}.weight`) as TensorEntry)
+      }
+      const [whole, parts] = [await mergedInto('base'), await mergedInto('base.gguf')]
+      const expected = await whole('input_linear')
+      assert.deepEqual(Float32Array.of(...(await parts('gate_proj')), ...(await parts('up_proj'))), expected)
+    })
   })
 
   const refusedTokenizers: Readonly<Record<string, [change: object, feature: RegExp]>> = {
