@@ -57,9 +57,20 @@ const compileWrappersAtOnce = {
 
 const builtinImport = /\bimport ?(?:([\w$]+) ?,?)?(?:\*as ([\w$]+) )?(?:(\{[^}]*\}))?from"([\w:/]+)"/g
 
+/** Functions of modules that take milliseconds to load and that most commands do not call. */
+const calledLate = new Map([
+  [
+    'node:crypto',
+    new Set(['createHash', 'createHmac', 'hkdfSync', 'randomBytes', 'randomInt', 'randomUUID', 'timingSafeEqual']),
+  ],
+  ['node:child_process', new Set(['execFile', 'spawn', 'spawnSync'])],
+])
+
 /**
  * Gets modules of Node.js without importing them. An import resolves a URL, and reads all exports, which loads, for example,
- * all of Web Cryptography for a hash. An export that Node.js does not have is undefined.
+ * all of Web Cryptography for a hash. An export that Node.js does not have is undefined. Modules of which a file imports
+ * only functions in `calledLate` are loaded with the first call, unless it passes them to `promisify`, which looks for a
+ * property of the function.
  */
 const getBuiltins = {
   name: 'get-builtins',
@@ -67,10 +78,31 @@ const getBuiltins = {
     for (const file of chunksOf(files))
       file.code = file.code.replaceAll(builtinImport, (whole, one, all, some, name) => {
         if (!isBuiltin(name)) return whole
+        const functions = [...(some ?? '').matchAll(/([\w$]+)(?: as ([\w$]+))?/g)]
+        if (
+          !(one || all || file.code.includes('promisify(')) &&
+          functions.every(([, outer]) => calledLate.get(name)?.has(outer))
+        ) {
+          const module = `builtin$${name.replace('node:', '')}`
+          const calls = functions.map(
+            ([, outer, inner = outer]) =>
+              `${inner}=(...args)=>(${module}??=globalThis.process.getBuiltinModule("${name}")).${outer}(...args)`,
+          )
+          return `let ${module};const ${calls}`
+        }
         const names = [one, all, some?.replaceAll(' as ', ':')].filter((each) => each !== undefined)
         const value = `globalThis.process.getBuiltinModule("${name}")`
         return `const ${names.map((each) => `${each}=${value}`).join(',')}`
       })
+  },
+}
+
+/** Imports the one function that oclif needs from its own package: the package that oclif imports loads child processes. */
+const importIsWsl = {
+  name: 'import-is-wsl',
+  transform: {
+    filter: {id: /[\\/]@oclif[\\/]core[\\/]lib[\\/]util[\\/]os\.js$/},
+    handler: (code) => code.replace("(await import('wsl-utils')).isWsl", "(await import('is-wsl')).default"),
   },
 }
 
@@ -103,23 +135,43 @@ function declarationOf(file, name) {
   return {file, name}
 }
 
+/** Pairs of the name that a module declares and the local one, by the file that declares it. */
+function declarationsOf(list, from, separator) {
+  const byFile = new Map()
+  for (const [, outer, local = outer] of list.matchAll(new RegExp(`(\\w+)(?:${separator}(\\w+))?`, 'g'))) {
+    const {file, name} = declarationOf(from, outer)
+    byFile.set(file, [...(byFile.get(file) ?? []), [name, local]])
+  }
+  return [...byFile]
+}
+
 /**
  * Imports from the files that declare a name instead of from the public interfaces of modules, because the bundler loads
- * all that an interface exports where one name of it is imported.
+ * all that an interface exports where one name of it is imported. An `import()` is rewritten only for `weights`, whose names
+ * are used one at a time: each further file that is imported so divides the bundle into more files.
  */
 const importDeclarations = {
   name: 'import-declarations',
   transform: {
     filter: {code: /\/index\.js'/},
     handler: (code, id) =>
-      code.replaceAll(/^import \{([^}]*)\} from '(\.[^']*\/index\.js)';$/gm, (_, list, from) =>
-        [...list.matchAll(/(\w+)(?: as (\w+))?/g)]
-          .map(([, outer, local = outer]) => {
-            const {file, name} = declarationOf(resolve(dirname(id), from), outer)
-            return `import {${name} as ${local}} from ${JSON.stringify(file)};`
-          })
-          .join(''),
-      ),
+      code
+        .replaceAll(/^import \{([^}]*)\} from '(\.[^']*\/index\.js)';$/gm, (_, list, from) =>
+          declarationsOf(list, resolve(dirname(id), from), ' as ')
+            .map(([file, names]) => {
+              const all = names.map(([name, local]) => `${name} as ${local}`)
+              return `import {${all}} from ${JSON.stringify(file)};`
+            })
+            .join(''),
+        )
+        .replaceAll(/\bconst \{([^}]*)\} = await import\('(\.[^']*\/weights\/index\.js)'\);/g, (whole, list, from) => {
+          const found = declarationsOf(list, resolve(dirname(id), from), ': ')
+          if (found.length > 1) return whole
+          return found.map(([file, names]) => {
+            const all = names.map(([name, local]) => `${name}: ${local}`)
+            return `const {${all}} = await import(${JSON.stringify(file)});`
+          })[0]
+        }),
   },
 }
 
@@ -269,6 +321,7 @@ export async function bundle(compiled) {
         compileWrappersAtOnce,
         getBuiltins,
         compareIds,
+        importIsWsl,
         namePackages(packages),
       ],
       // All modules of this project except one have no side effects, so that a command loads only those it uses.

@@ -1,6 +1,5 @@
 import {constants, openSync} from 'node:fs'
 import {open, stat} from 'node:fs/promises'
-import {Socket} from 'node:net'
 import {basename, extname} from 'node:path'
 import type {Readable} from 'node:stream'
 import {SvcError} from '../errors/index.js'
@@ -152,7 +151,7 @@ const readerOf = (bytes: ByteStream, signal: AbortSignal | undefined) =>
 
 async function openFile(path: string): Promise<OpenFile> {
   try {
-    if ((await stat(path)).isFIFO()) return {size: undefined, bytes: openPipe(path)}
+    if ((await stat(path)).isFIFO()) return {size: undefined, bytes: await openPipe(path)}
     const handle = await open(path)
     const stats = await handle.stat()
     if (!stats.isDirectory()) {
@@ -170,8 +169,10 @@ async function openFile(path: string): Promise<OpenFile> {
  * Opens a named pipe without waiting for its writer, and reads it without a thread. A thread that waits for one cannot
  * be stopped, and the process would not end before it.
  */
-const openPipe = (path: string): Readable =>
-  new Socket({fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false})
+async function openPipe(path: string): Promise<Readable> {
+  const {Socket} = await import('node:net')
+  return new Socket({fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false})
+}
 
 async function openSound(
   input: AudioInput,

@@ -1,6 +1,6 @@
 import {copyFile, mkdir, symlink, writeFile} from 'node:fs/promises'
 import {createRequire} from 'node:module'
-import {dirname, join} from 'node:path'
+import {dirname, join, resolve} from 'node:path'
 import {packageRoot} from '../files/index.js'
 import type {Benchmark, Result} from './benchmark.js'
 import {timeStart} from './mcp-client.js'
@@ -47,16 +47,23 @@ export const startup: Benchmark = {
   run: (signal) => measureStartup(signal),
 }
 
-/** @param warmUps the compile cache is written by the first round and read by the second */
+export interface StartupRun {
+  count?: number
+  /** The compile cache is written by the first round and read by the second. */
+  warmUps?: number
+  /** Root folder of an earlier build, which is measured in the same rounds. */
+  earlier?: string | undefined
+}
+
 export const measureStartup = (
   signal: AbortSignal,
-  {count = 11, warmUps = 2}: {count?: number; warmUps?: number} = {},
+  {count = 11, warmUps = 2, earlier}: StartupRun = {},
 ): Promise<Result> =>
   withFolder(async (cwd) => {
     // Makes the folder a workspace, even if it is in another one.
     await writeFile(join(cwd, 'Svc.toml'), '')
     await copyFile(join(packageRoot, 'examples', 'todo.svc'), join(cwd, 'todo.svc'))
-    const svc = join(packageRoot, 'bin', 'svc.js')
+    const builds = Object.entries({'': packageRoot, ...(earlier === undefined ? {} : {earlier_: resolve(earlier)})})
     const bare = await writeBareProgram(join(cwd, 'bare'))
     const options = {cwd, env: withoutSettings(process.env)}
     const bases: number[] = []
@@ -66,9 +73,12 @@ export const measureStartup = (
       const taken: Record<string, number> = {
         oclif: await timeProcess(process.execPath, [bare, 'hello'], {...options, signal}),
       }
-      for (const [name, args] of Object.entries(commands))
-        taken[name] = await timeProcess(process.execPath, [svc, ...args], {...options, signal})
-      taken.mcp_serve = await timeStart([svc, 'mcp', 'serve', '--quiet'], options)
+      for (const [prefix, root] of builds) {
+        const svc = join(root, 'bin', 'svc.js')
+        for (const [name, args] of Object.entries(commands))
+          taken[prefix + name] = await timeProcess(process.execPath, [svc, ...args], {...options, signal})
+        taken[`${prefix}mcp_serve`] = await timeStart([svc, 'mcp', 'serve', '--quiet'], options)
+      }
       if (i < 0) continue
       bases.push(base)
       for (const [name, ms] of Object.entries(taken)) times[name] = [...(times[name] ?? []), ms]
@@ -81,10 +91,12 @@ export const measureStartup = (
         base_ms: round(median(bases)),
         ...Object.fromEntries(ratios.map(([name, one]) => [`${name}_ratio`, one])),
         ...Object.fromEntries(
-          ['orch_tasks', 'mcp_serve'].map((name) => [
-            `${name}_to_oclif`,
-            round(medianRatio(times[name] ?? [], times.oclif ?? []), 2),
-          ]),
+          builds.flatMap(([prefix]) =>
+            ['orch_tasks', 'mcp_serve'].map((name) => [
+              `${prefix}${name}_to_oclif`,
+              round(medianRatio(times[prefix + name] ?? [], times.oclif ?? []), 2),
+            ]),
+          ),
         ),
       },
     }

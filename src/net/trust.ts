@@ -1,6 +1,4 @@
-import {X509Certificate} from 'node:crypto'
 import {readFile} from 'node:fs/promises'
-import tls from 'node:tls'
 import {SvcError} from '../errors/index.js'
 
 let options: {ca?: string[]} = {}
@@ -13,7 +11,12 @@ export const trustOptions = (): {ca?: string[]} => options
  * @throws tls_ca_unusable; file system errors
  */
 export async function trustAuthorities(path: string): Promise<void> {
-  const [pem, {Agent, setGlobalDispatcher}] = await Promise.all([readFile(path, 'utf8'), import('undici')])
+  const [pem, {Agent, setGlobalDispatcher}, {X509Certificate}, {default: tls}] = await Promise.all([
+    readFile(path, 'utf8'),
+    import('undici'),
+    import('node:crypto'),
+    import('node:tls'),
+  ])
   try {
     // Validate it, because Node.js silently ignores invalid certificates.
     new X509Certificate(pem)

@@ -9,6 +9,8 @@ import {medianRatio, rounds} from '../../src/bench/measure.js'
 import {measureClaims} from '../../src/bench/orchestrator-dequeue.js'
 import {measureSubmissions} from '../../src/bench/orchestrator-submit.js'
 import {measureStartup} from '../../src/bench/startup.js'
+import {packageRoot} from '../../src/files/index.js'
+
 import {temporaryFolder} from '../support/temporary.js'
 
 const {signal} = new AbortController()
@@ -27,7 +29,11 @@ async function inFolder(test: TestContext): Promise<string> {
 
 describe('the benchmarks', () => {
   const small: Readonly<Record<string, (signal: AbortSignal) => Promise<Result>>> = {
-    startup: (signal) => measureStartup(signal, {count: 1, warmUps: 0}),
+    startup: async (signal) => {
+      const result = await measureStartup(signal, {count: 1, warmUps: 0, earlier: packageRoot})
+      assert.ok((result.figures.earlier_mcp_serve_to_oclif ?? 0) > 0, 'An earlier build is measured, too.')
+      return result
+    },
     'lang-check': (signal) => measureChecks(signal, {lines: 80, count: 2}),
     'lang-filter': (signal) => measureFilter(signal, {rowCount: 1000, count: 2}),
     'orchestrator-submit': (signal) => measureSubmissions(signal, {count: 2, perRound: 5}),

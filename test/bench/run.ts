@@ -1,5 +1,6 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
 import {benchmarks as ownBenchmarks} from '../../src/bench/index.js'
+import {measureStartup} from '../../src/bench/startup.js'
 import {adapters} from './adapters.js'
 import {ask} from './ask.js'
 import {chat} from './chat.js'
@@ -91,11 +92,15 @@ const benchmarks: Record<string, () => Promise<object>> = {
   'mesh-scale': meshScale,
 }
 
-/** Needs a folder of data: `npm run bench -- maskbench DIR`, or `DIR STEP` for every n-th schema. */
+/** `npm run bench -- startup DIR` also measures an earlier build, whose root folder is DIR, in the same rounds. */
 const [first, folder, step] = process.argv.slice(2)
+const earlier = first === 'startup' && benchmarks[folder ?? ''] === undefined ? folder : undefined
+if (earlier !== undefined) benchmarks.startup = () => measureStartup(signal, {earlier})
+
+/** Needs a folder of data: `npm run bench -- maskbench DIR`, or `DIR STEP` for every n-th schema. */
 if (first === 'maskbench') benchmarks.maskbench = () => maskbench(folder ?? '.', Number(step ?? 1))
 
-const asked = first === 'maskbench' ? [first] : process.argv.slice(2)
+const asked = first !== undefined && (first === 'maskbench' || earlier !== undefined) ? [first] : process.argv.slice(2)
 const names = asked.length === 0 ? Object.keys(benchmarks) : asked
 for (const name of names) {
   const benchmark = benchmarks[name]

@@ -1,18 +1,25 @@
-import {join} from 'node:path'
+import {copyFile} from 'node:fs/promises'
+import {basename, join} from 'node:path'
 import {before, describe} from 'node:test'
+import {projectFile} from '../support/project.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {testLoadedPackages} from './loaded-packages.js'
 
 describe('the packages that a command loads', () => {
   const folder = suiteFolder()
   const textFile = join(folder, 'said.txt')
-  before(() => writeFiles(folder, {'said.txt': 'hello'}))
+  const recording = join(folder, 'hello.wav')
+  before(async () => {
+    await writeFiles(folder, {'said.txt': 'hello'})
+    await copyFile(projectFile('examples/hello.wav'), recording)
+  })
 
   testLoadedPackages(folder, [
     [['generate', '--help'], []],
     [['config', 'show'], []],
     [['transcribe', '--help'], []],
     [['transcribe', textFile], []],
+    [['transcribe', basename(recording), '--model', 'starter'], ['onnxruntime-node']],
     [['speech', 'status'], []],
     [['explain', 'typecheck.null'], []],
     [['contracts', 'list'], ['yaml']],

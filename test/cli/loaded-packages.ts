@@ -15,6 +15,8 @@ const heavy = [
   'yaml',
   'listr2',
   'execa',
+  'ws',
+  '@huggingface/tokenizers',
 ]
 
 /**

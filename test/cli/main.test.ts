@@ -240,6 +240,9 @@ describe('the packages that a command loads', () => {
     [['--version'], []],
     [['--help'], []],
     [['serve', '--help'], []],
-    [['generate', '-m', model, '--raw', '--max-tokens', '2', 'Hi'], ['onnxruntime-node']],
+    [
+      ['generate', '-m', model, '--raw', '--max-tokens', '2', 'Hi'],
+      ['@huggingface/tokenizers', 'onnxruntime-node'],
+    ],
   ])
 })

@@ -40,7 +40,7 @@ export async function openDescribedEncoder(
   {threads, device}: SessionChoice,
 ): Promise<CtcEncoder> {
   const {model, externalFolder, vocabularySize} = buildCtcGraph(config, layers, await readShards(folder))
-  const session = await openSession(model, {externalFolder, threads, device})
+  const session = await openSession(model, {externalFolder, threads, device, spins: false})
   return {
     vocabularySize,
     async encode(samples) {
@@ -70,7 +70,7 @@ export async function openExportedEncoder(
   const path = await modelPath(file).catch(() => {
     throw new SvcError('model_file_missing', {file: name, tried: [file]})
   })
-  const session = await openSession(path, {threads, device}).catch(async (error: Error) => {
+  const session = await openSession(path, {threads, device, spins: false}).catch(async (error: Error) => {
     await refusePointerFile(file)
     throw new SvcError('model_file_invalid', {file, reason: error.message.replace(/\.$/, '')}, {cause: error})
   })

@@ -75,25 +75,13 @@ async function readWordList(
   vocabulary: CtcVocabulary,
 ): Promise<WordList> {
   const pairs = pairsFile === undefined ? '' : await readText(join(folder, pairsFile))
-  return new WordList(linesOf(await readText(join(folder, file))), vocabulary, {
-    ...options,
-    pairs: Array.from(linesOf(pairs), (line) => line.split(' ', 2) as [string, string]),
-  })
+  return new WordList(await readText(join(folder, file)), vocabulary, {...options, pairs})
 }
 
 function readText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => {
     throw new SvcError('model_file_missing', {file: basename(path), tried: [path]})
   })
-}
-
-/** Lines of a text that are not empty, one at a time. */
-function* linesOf(text: string): Generator<string, void, undefined> {
-  for (let start = 0, end = 0; end < text.length; start = end + 1) {
-    end = text.indexOf('\n', start)
-    if (end === -1) end = text.length
-    if (end > start) yield text.slice(start, end)
-  }
 }
 
 function openEncoder(

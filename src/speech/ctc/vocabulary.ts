@@ -80,6 +80,57 @@ export function createSpeller(vocabulary: CtcVocabulary): (phrase: string) => nu
   }
 }
 
+/** The tokens of the lines of a text that are not empty. A line that cannot be written has no tokens. */
+export interface SpelledLines {
+  /** Index of the first token of each line. */
+  starts: Int32Array
+  /** The tokens of all lines; -1 follows those of each line. */
+  tokens: Int32Array
+}
+
+/**
+ * Returns a function that encodes each line of a text as `createSpeller` encodes phrases. Lists of words have tens of
+ * thousands of lines and are read at each start, so lines whose UTF-16 units are all tokens are encoded in one loop.
+ */
+export function lineSpeller(vocabulary: CtcVocabulary): (text: string) => SpelledLines {
+  const spell = createSpeller(vocabulary)
+  const byUnit = tokensByUnit(vocabulary)
+  return (text) => {
+    // A line has at most as many tokens as units, so its tokens are at the places of its units.
+    const tokens = new Int32Array(text.length + 1).fill(-1)
+    const starts = new Int32Array(text.length + 1)
+    let lines = 0
+    let [start, areTokens] = [0, true]
+    for (let i = 0; i <= text.length; i++) {
+      const unit = i === text.length ? newLine : text.charCodeAt(i)
+      if (unit !== newLine) {
+        const token = byUnit[unit] ?? -1
+        tokens[i] = token
+        areTokens &&= token !== -1
+        continue
+      }
+      if (!areTokens) {
+        tokens.fill(-1, start, i)
+        const spelled = spell(text.slice(start, i)) ?? []
+        if (spelled.length <= i - start) tokens.set(spelled, start)
+      }
+      if (i > start) starts[lines++] = start
+      ;[start, areTokens] = [i + 1, true]
+    }
+    return {starts: starts.slice(0, lines), tokens}
+  }
+}
+
+const newLine = 10
+
+/** Tokens by UTF-16 unit; none if there are longer tokens, of which the longest would have to be found. */
+function tokensByUnit({texts}: CtcVocabulary): Int32Array {
+  const units = texts.some((text) => text.length > 1) ? [] : texts.map((text) => text.charCodeAt(0))
+  const byUnit = new Int32Array(units.reduce((most, unit) => (unit > most ? unit : most), -1) + 1).fill(-1)
+  for (const [id, unit] of units.entries()) if (unit >= 0) byUnit[unit] = id
+  return byUnit
+}
+
 /** Reports which tokens a CTC model can write. A word never starts with the token between words. */
 export function ctcText(vocabulary: CtcVocabulary): TextVocabulary {
   const {texts, blank, delimiter} = vocabulary

@@ -1,4 +1,4 @@
-import WebSocket from 'ws'
+import type {WebSocket} from 'ws'
 import {encodeS16le} from '../../audio/index.js'
 import {SvcError} from '../../errors/index.js'
 import {connectionFault, trustOptions} from '../../net/index.js'
@@ -40,6 +40,7 @@ const temporary: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
  */
 export class RemoteSession implements AsyncIterable<SessionEvent> {
   readonly #options: RemoteSessionOptions
+  readonly #Socket: typeof WebSocket
   readonly #events = new EventStream<SessionEvent>()
   readonly #ended = new AbortController()
   readonly #done: Promise<void>
@@ -71,8 +72,9 @@ export class RemoteSession implements AsyncIterable<SessionEvent> {
   id = ''
   correlationId = ''
 
-  private constructor(options: RemoteSessionOptions) {
+  private constructor(options: RemoteSessionOptions, Socket: typeof WebSocket) {
     this.#options = options
+    this.#Socket = Socket
     this.#done = new Promise((resolve) => {
       this.#resolveDone = resolve
     })
@@ -80,7 +82,9 @@ export class RemoteSession implements AsyncIterable<SessionEvent> {
 
   /** Connects, and resolves when the server is ready. @throws unreachable, unauthorized, http_status */
   static async start(options: RemoteSessionOptions): Promise<RemoteSession> {
-    const session = new RemoteSession(options)
+    // Imported here, because it loads the HTTP and TLS modules of Node.js, which other uses of this module do not need.
+    const {WebSocket: Socket} = await import('ws')
+    const session = new RemoteSession(options, Socket)
     await session.#connect(true)
     return session
   }
@@ -153,7 +157,7 @@ export class RemoteSession implements AsyncIterable<SessionEvent> {
   #connect(isFirst: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const {token} = this.#options
-      const socket = new WebSocket(this.#address(), {
+      const socket = new this.#Socket(this.#address(), {
         ...trustOptions(),
         handshakeTimeout: 10_000,
         headers: token === undefined ? {} : {authorization: `Bearer ${token}`},
@@ -293,7 +297,7 @@ export class RemoteSession implements AsyncIterable<SessionEvent> {
 
   #send(): void {
     const socket = this.#socket
-    if (socket === undefined || !this.#isReady || socket.readyState !== WebSocket.OPEN) return
+    if (socket === undefined || !this.#isReady || socket.readyState !== socket.OPEN) return
     let position = this.#keptFrom
     for (const piece of this.#kept) {
       const end = position + piece.length / 2

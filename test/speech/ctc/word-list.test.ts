@@ -16,13 +16,13 @@ const vocabulary = readCtcVocabulary(Object.fromEntries(letters.map((letter, id)
   wordDelimiterToken: '|',
 })
 const tokens = (text: string) => Array.from(text, (letter) => letters.indexOf(letter === ' ' ? '|' : letter))
-const words = ['the', 'to', 'tone', 'ten']
+const words = ['the', 'to', 'tone', 'ten'].join('\n')
 const weight = 0.5
-const list = new WordList(words, vocabulary, {weight, unknown: -3, pairs: [], pair: 0})
+const list = new WordList(words, vocabulary, {weight, unknown: -3, pairs: '', pair: 0})
 /** A list in which other words are only a little less likely. */
-const likely = new WordList(words, vocabulary, {weight: 0.1, unknown: -0.5, pairs: [], pair: 0})
+const likely = new WordList(words, vocabulary, {weight: 0.1, unknown: -0.5, pairs: '', pair: 0})
 const worth = (rank: number) => -weight * Math.log(1 + rank)
-const unknown = worth(words.length) - 3
+const unknown = worth(4) - 3
 
 /** What a text is worth, letter by letter. */
 function scoreOf<S>(scorer: PrefixScorer<S>, text: string): number {
@@ -82,11 +82,11 @@ describe('a word list', () => {
     assert.equal(write(sound('t', 'oe', 'n'), list), 'ten')
     assert.equal(write(sound('t', 'hx', 'ea'), list), 'the')
     assert.equal(
-      write(sound('to', 'eo'), new WordList(['to', 'oe'], vocabulary, {weight, unknown: -3, pairs: [], pair: 0})),
+      write(sound('to', 'eo'), new WordList('to\noe', vocabulary, {weight, unknown: -3, pairs: '', pair: 0})),
       'to',
     )
     assert.equal(
-      write(sound('to', 'eo'), new WordList(['oe', 'to'], vocabulary, {weight, unknown: -3, pairs: [], pair: 0})),
+      write(sound('to', 'eo'), new WordList('oe\nto\n', vocabulary, {weight, unknown: -3, pairs: '', pair: 0})),
       'oe',
     )
   })
@@ -100,10 +100,7 @@ describe('a word list', () => {
     const paired = new WordList(words, vocabulary, {
       weight,
       unknown: -3,
-      pairs: [
-        ['to', 'ten'],
-        ['no', 'word'],
-      ],
+      pairs: 'to ten\nno word\n',
       pair: 2,
     })
     const near = (text: string, score: number) => assert.ok(Math.abs(scoreOf(paired, text) - score) < 1e-12, text)
@@ -113,6 +110,40 @@ describe('a word list', () => {
     near('to  ten', worth(1) + worth(3) + 2)
     near('to x ten', worth(1) + unknown + worth(3))
     assert.equal(write(sound('t', 'o', ' ', 't', 'eho', 'en'), paired), 'to ten')
+  })
+
+  it('counts lines that cannot be written, and accepts capitals and line ends of Windows', () => {
+    const written = new WordList('The\r\n\r\nn\u00e9\r\nTO\r\n', vocabulary, {
+      weight,
+      unknown: -3,
+      pairs: 'THE to\r\n',
+      pair: 2,
+    })
+    const near = (text: string, score: number) => assert.ok(Math.abs(scoreOf(written, text) - score) < 1e-12, text)
+    near('the', worth(0))
+    near('to', worth(3))
+    near('n', worth(4) - 3)
+    near('the to', worth(0) + worth(3) + 2)
+  })
+
+  it('spells words with tokens of several letters', () => {
+    const pieces = {...vocabulary, texts: [...vocabulary.texts, 'th', 'on']}
+    const spelled = new WordList('the\ntone\nton', pieces, {weight, unknown: -3, pairs: 'tone the', pair: 2})
+    const read = (...ids: number[]) => {
+      let [state, sum] = [spelled.start, 0]
+      for (const id of ids) {
+        const next = spelled.advance(state, id)
+        state = next.state
+        sum += next.score
+      }
+      return sum + spelled.close(state)
+    }
+    const [th, on] = [letters.length, letters.length + 1]
+    const [t, e] = [letters.indexOf('t'), letters.indexOf('e')]
+    assert.ok(Math.abs(read(th, e) - worth(0)) < 1e-12)
+    assert.ok(Math.abs(read(t, on, e, 1, th, e) - (worth(1) + worth(0) + 2)) < 1e-12)
+    assert.ok(Math.abs(read(t, on) - worth(2)) < 1e-12)
+    assert.ok(Math.abs(read(t, letters.indexOf('o')) - (worth(3) - 3)) < 1e-12)
   })
 
   it('can be combined with a bias', () => {
