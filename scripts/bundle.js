@@ -57,20 +57,9 @@ const compileWrappersAtOnce = {
 
 const builtinImport = /\bimport ?(?:([\w$]+) ?,?)?(?:\*as ([\w$]+) )?(?:(\{[^}]*\}))?from"([\w:/]+)"/g
 
-/** Functions of modules that take milliseconds to load and that most commands do not call. */
-const calledLate = new Map([
-  [
-    'node:crypto',
-    new Set(['createHash', 'createHmac', 'hkdfSync', 'randomBytes', 'randomInt', 'randomUUID', 'timingSafeEqual']),
-  ],
-  ['node:child_process', new Set(['execFile', 'spawn', 'spawnSync'])],
-])
-
 /**
  * Gets modules of Node.js without importing them. An import resolves a URL, and reads all exports, which loads, for example,
- * all of Web Cryptography for a hash. An export that Node.js does not have is undefined. Modules of which a file imports
- * only functions in `calledLate` are loaded with the first call, unless it passes them to `promisify`, which looks for a
- * property of the function.
+ * all of Web Cryptography for a hash. An export that Node.js does not have is undefined.
  */
 const getBuiltins = {
   name: 'get-builtins',
@@ -78,31 +67,10 @@ const getBuiltins = {
     for (const file of chunksOf(files))
       file.code = file.code.replaceAll(builtinImport, (whole, one, all, some, name) => {
         if (!isBuiltin(name)) return whole
-        const functions = [...(some ?? '').matchAll(/([\w$]+)(?: as ([\w$]+))?/g)]
-        if (
-          !(one || all || file.code.includes('promisify(')) &&
-          functions.every(([, outer]) => calledLate.get(name)?.has(outer))
-        ) {
-          const module = `builtin$${name.replace('node:', '')}`
-          const calls = functions.map(
-            ([, outer, inner = outer]) =>
-              `${inner}=(...args)=>(${module}??=globalThis.process.getBuiltinModule("${name}")).${outer}(...args)`,
-          )
-          return `let ${module};const ${calls}`
-        }
         const names = [one, all, some?.replaceAll(' as ', ':')].filter((each) => each !== undefined)
         const value = `globalThis.process.getBuiltinModule("${name}")`
         return `const ${names.map((each) => `${each}=${value}`).join(',')}`
       })
-  },
-}
-
-/** Imports the one function that oclif needs from its own package: the package that oclif imports loads child processes. */
-const importIsWsl = {
-  name: 'import-is-wsl',
-  transform: {
-    filter: {id: /[\\/]@oclif[\\/]core[\\/]lib[\\/]util[\\/]os\.js$/},
-    handler: (code) => code.replace("(await import('wsl-utils')).isWsl", "(await import('is-wsl')).default"),
   },
 }
 
@@ -321,7 +289,6 @@ export async function bundle(compiled) {
         compileWrappersAtOnce,
         getBuiltins,
         compareIds,
-        importIsWsl,
         namePackages(packages),
       ],
       // All modules of this project except one have no side effects, so that a command loads only those it uses.
