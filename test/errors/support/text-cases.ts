@@ -73,6 +73,14 @@ export const textCases: Readonly<Record<string, NotRun | readonly TextCase[]>> =
     'PostgreSQL, which the first tier does not start; mesh-transfer.test.ts runs the command',
   ),
   'src/cli/explain-text.ts': [{steps: ['explain'], shown: 'svc explain GROUP', fill: {GROUP: 'parse'}}],
+  'src/cli/language-model.ts': [
+    {
+      steps: ['generate --max-tokens 1 Hi'],
+      shown: 'svc ask QUESTION',
+      fill: {QUESTION: 'daemon'},
+      prints: /svc daemon/,
+    },
+  ],
   'src/cli/mesh-command.ts': [{with: 'mesh', steps: ['mesh ack 7 1'], shown: 'svc mesh join', prints: /joined/}],
   'src/cli/model-list.ts': [
     {with: 'hub', steps: ['list'], shown: 'svc pull Qwen/Qwen2.5-0.5B-Instruct'},
