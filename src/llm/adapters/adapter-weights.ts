@@ -24,7 +24,7 @@ export function siteWeights(
   {down, up, scale}: {down: Float32Array; up: Float32Array; scale: number},
 ): SiteWeights {
   const rank = roundedRank(own)
-  const weights = {rank, down: down, up: new Float32Array(rank * out)}
+  const weights = {rank, down, up: new Float32Array(rank * out)}
   if (rank !== own) {
     weights.down = new Float32Array(rank * input)
     weights.down.set(down)
