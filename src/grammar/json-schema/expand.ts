@@ -24,7 +24,7 @@ export type IsEmpty = (flat: Flat, complete: boolean) => boolean
 const maxFlats = 1000
 const maxSubsets = 5
 /** Most subschemas that the alternatives of a whole document may apply, each counted with those that it joins. */
-const maxApplied = 20_000_000
+const maxApplied = 12_000_000
 const none: ReadonlySet<number> = new Set()
 
 /** Expands subschemas to conjunctions without alternatives, of which a value must satisfy one. */
