@@ -51,7 +51,7 @@ async function renameExclusively(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path).catch((error: NodeJS.ErrnoException) => {
       if (!noLinks.has(error.code ?? '')) throw error
-      return copyExclusively(partial, path)
+      return createFilled(path, () => copyFile(partial, path))
     })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -63,39 +63,31 @@ async function renameExclusively(partial: string, path: string): Promise<void> {
 /** Codes of file systems without hard links, or with a limit of them. */
 const noLinks: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'])
 
-/** Copies a file to an unused name; a copy that fails, as on a full disk, leaves no file. */
-async function copyExclusively(from: string, to: string): Promise<void> {
-  await (await open(to, 'wx')).close()
+/** Creates a file that does not exist. If it cannot be filled, as on a full disk, it is removed. @throws system errors */
+async function createFilled(path: string, fill: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, 'wx')
   try {
-    await copyFile(from, to)
+    await fill(file)
   } catch (error) {
-    await rm(to, {force: true})
+    await rm(path, {force: true})
     throw error
+  } finally {
+    await file.close()
   }
 }
 
 /**
- * Creates a file with a content, which no other process has created. If it cannot be written, as on a full disk, it is
- * removed.
+ * Creates a file with a content, which no other process has created; removes it if it cannot be written.
  * @returns false if the path exists
  * @throws disk_full, file_unwritable
  */
 export async function createExclusively(path: string, content: string): Promise<boolean> {
-  let file: FileHandle
   try {
-    file = await open(path, 'wx')
+    await createFilled(path, (file) => file.writeFile(content))
+    return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw writeFault(error, path)
-  }
-  try {
-    await file.writeFile(content)
-    return true
-  } catch (error) {
-    await rm(path, {force: true})
-    throw writeFault(error, path)
-  } finally {
-    await file.close()
   }
 }
 
