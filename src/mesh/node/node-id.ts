@@ -1,8 +1,7 @@
-import {randomBytes, randomUUID} from 'node:crypto'
-import {link, mkdir, readFile, rm, writeFile} from 'node:fs/promises'
-import {dirname, join} from 'node:path'
-import {SvcError} from '../../errors/index.js'
-import {writeFault} from '../../files/index.js'
+import {randomBytes} from 'node:crypto'
+import {readFile} from 'node:fs/promises'
+import {isErrorOf, SvcError} from '../../errors/index.js'
+import {writeFileAtomic} from '../../files/index.js'
 
 /** Excludes blanks and control characters, which other programs may not handle. */
 const plausible = /^[\w.:@-]{1,255}$/
@@ -13,10 +12,7 @@ const plausible = /^[\w.:@-]{1,255}$/
  */
 export async function storedNodeId(path: string): Promise<string> {
   const id = await readNodeId(path)
-  if (id !== undefined) return id
-  return createNodeId(path).catch((error: unknown) => {
-    throw writeFault(error, path)
-  })
+  return id ?? createNodeId(path)
 }
 
 /**
@@ -34,20 +30,14 @@ export async function readNodeId(path: string): Promise<string | undefined> {
   return id
 }
 
-/** Hard-links a complete draft to the path: readers never see a partial id, and only the first link succeeds. */
+/** Readers never see a part of an id, and only the first of concurrent writers succeeds. */
 async function createNodeId(path: string): Promise<string> {
-  const folder = dirname(path)
-  await mkdir(folder, {recursive: true, mode: 0o700})
-  const draft = join(folder, `.node-id-${randomUUID().slice(0, 8)}`)
   const id = `node-${randomBytes(8).toString('hex')}`
   try {
-    await writeFile(draft, `${id}\n`, {mode: 0o600, flag: 'wx'})
-    await link(draft, path)
+    await writeFileAtomic(path, `${id}\n`, {mode: 0o600, folderMode: 0o700, keep: true})
     return id
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (!isErrorOf(error, 'output_exists')) throw error
     return (await readNodeId(path)) ?? id
-  } finally {
-    await rm(draft, {force: true})
   }
 }
