@@ -75,6 +75,8 @@ const loadNow = () => loadavg()[0] ?? 0
 const workers = Math.max(2, Math.min(2 * availableParallelism(), Math.floor(freemem() / memoryOfWorker)))
 const temporary = createTemporaryFolder()
 process.env.TMPDIR = temporary
+// Node.js 20 reads these certificate authorities at every start, and no test needs them.
+delete process.env.NODE_EXTRA_CA_CERTS
 removeOnSignals(temporary)
 if (options.slow) process.env[seedVariable] = options.seed ?? process.env[seedVariable] ?? String(newSeed())
 const leftOut: string[] = []

@@ -1,4 +1,5 @@
 /** Runs the benchmarks named on the command line, or all of them, and prints one JSON value per line. */
+import {parseArgs} from 'node:util'
 import {benchmarks as ownBenchmarks} from '../../src/bench/index.js'
 import {measureStartup} from '../../src/bench/startup.js'
 import {adapters} from './adapters.js'
@@ -16,7 +17,6 @@ import {hybrids} from './hybrids.js'
 import {langHttp} from './lang/http.js'
 import {langLive} from './lang/live.js'
 import {langQueries} from './lang/queries.js'
-
 import {llm} from './llm.js'
 import {llmPeers} from './llm-peers.js'
 import {longRecording} from './long-recording.js'
@@ -43,6 +43,9 @@ import {structured} from './structured.js'
 import {w4} from './w4.js'
 import {whisper} from './whisper.js'
 import {workflows} from './workflow.js'
+
+// Node.js 20 reads these certificate authorities at every start, which hides the time of what is measured.
+delete process.env.NODE_EXTRA_CA_CERTS
 
 const {signal} = new AbortController()
 
@@ -92,15 +95,20 @@ const benchmarks: Record<string, () => Promise<object>> = {
   'mesh-scale': meshScale,
 }
 
-/** `npm run bench -- startup DIR` also measures an earlier build, whose root folder is DIR, in the same rounds. */
-const [first, folder, step] = process.argv.slice(2)
+const {values: options, positionals} = parseArgs({options: {rounds: {type: 'string'}}, allowPositionals: true})
+/**
+ * `npm run bench -- startup DIR` also measures an earlier build, whose root folder is DIR, in the same rounds;
+ * `--rounds N` sets their number.
+ */
+const [first, folder, step] = positionals
 const earlier = first === 'startup' && benchmarks[folder ?? ''] === undefined ? folder : undefined
-if (earlier !== undefined) benchmarks.startup = () => measureStartup(signal, {earlier})
+const count = options.rounds === undefined ? undefined : Number(options.rounds)
+if (earlier !== undefined || count !== undefined) benchmarks.startup = () => measureStartup(signal, {earlier, count})
 
 /** Needs a folder of data: `npm run bench -- maskbench DIR`, or `DIR STEP` for every n-th schema. */
 if (first === 'maskbench') benchmarks.maskbench = () => maskbench(folder ?? '.', Number(step ?? 1))
 
-const asked = first !== undefined && (first === 'maskbench' || earlier !== undefined) ? [first] : process.argv.slice(2)
+const asked = first !== undefined && (first === 'maskbench' || earlier !== undefined) ? [first] : positionals
 const names = asked.length === 0 ? Object.keys(benchmarks) : asked
 for (const name of names) {
   const benchmark = benchmarks[name]
