@@ -1,5 +1,6 @@
 import {createRequire} from 'node:module'
 import type {DestinationStream, Logger as PinoLogger} from 'pino'
+import {SvcError} from '../errors/index.js'
 import {parseLogFilter} from './filter.js'
 import {redact, registerSecret} from './redact.js'
 import {asTextLine} from './text.js'
@@ -82,6 +83,13 @@ function openStandardError(destination: typeof import('pino').destination): Dest
   return stream
 }
 
+/** What explains an error of the catalogue that is no fault of this program: a stack would only hide it. */
+function ofKnownError(error: unknown): object | undefined {
+  if (!(error instanceof SvcError) || error.status >= 500) return undefined
+  const {code, message, hint} = error
+  return {code, message, hint}
+}
+
 function openWriter(format: LogOptions['format'], given: DestinationStream | undefined): PinoLogger {
   const load = createRequire(import.meta.url)
   const {pino, destination} = load('pino') as typeof import('pino')
@@ -92,6 +100,7 @@ function openWriter(format: LogOptions['format'], given: DestinationStream | und
       level: 'trace',
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: {err: (error: unknown) => ofKnownError(error) ?? pino.stdSerializers.err(error as Error)},
       formatters: {level: (label) => ({level: label})},
       hooks: {
         // Redact format arguments here, because pino converts them to text before `write`.

@@ -218,6 +218,14 @@ describe('other log data', () => {
     assert.match(String(stack), /logger\.test/)
   })
 
+  it('has code, message and hint of a known error, without a stack', () => {
+    const missing = new SvcError('file_not_found', {path: 'a.svc'})
+    const [record] = records((log) => log.warn({err: missing}, 'cannot read'))
+    assert.deepEqual(record?.err, {code: missing.code, message: missing.message, hint: missing.hint})
+    const [broken] = records((log) => log.error({err: new SvcError('internal', {reason: 'a fault'})}, 'failed'))
+    assert.match(JSON.stringify(broken), /logger\.test/)
+  })
+
   it('includes the cause of an error', () => {
     const fault = new Error('cannot open', {cause: new Error('the disk is gone')})
     assert.match(logged((log) => log.error({err: fault}, 'failed')).join(''), /the disk is gone/)
