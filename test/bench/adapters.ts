@@ -30,7 +30,7 @@ async function writeRandomAdapter(folder: string, spec: DecoderSpec, rank: numbe
       const name = (half: string) => `base_model.model.${target.replace(/\.weight$/, '')}.lora_${half}.weight`
       const values = (length: number, scale: number) =>
         floatBytes(
-          Float32Array.from({length}, () => scale * (random() - 0.5)),
+          new Float32Array(length).map(() => scale * (random() - 0.5)),
           'F32',
         )
       return [

@@ -53,7 +53,7 @@ async function weightsOf(copies: TensorMap, name: string, bits: 4 | 8, count: nu
   const integer = (i: number) =>
     bits === 8 ? (bytes[i] as number) - 128 : (((bytes[i >> 1] as number) >> (4 * (i & 1))) & 15) - 8
   const group = count / scales.length
-  return Float32Array.from({length: count}, (_, i) => {
+  return new Float32Array(count).map((_, i) => {
     const at = Math.floor(i / group)
     return integer(i) * (scales[at] as number) + (offsets?.[at] ?? 0)
   })

@@ -27,6 +27,9 @@ export interface ReferenceDelta {
  */
 export class ReferenceDecoder {
   readonly #model: TinyModel
+  readonly #config: Readonly<Record<string, unknown>>
+  /** Names of tensors by those of Llama, because each product looks one up. */
+  readonly #names = new Map<string, string>()
   readonly #weights: ReadonlyMap<string, Float32Array>
   readonly #rope: Rope
   readonly #deltas: ReadonlyMap<string, ReferenceDelta>
@@ -40,6 +43,7 @@ export class ReferenceDecoder {
     deltas: ReadonlyMap<string, ReferenceDelta>,
   ) {
     this.#model = model
+    this.#config = tinyConfig(model)
     this.#weights = weights
     this.#rope = rope
     this.#deltas = deltas
@@ -54,6 +58,11 @@ export class ReferenceDecoder {
     const weights = new Map<string, Float32Array>()
     for (const [name, entry] of tensors) weights.set(name, await readTensorFloat32(entry))
     return new ReferenceDecoder(model, weights, rope, deltas)
+  }
+
+  /** The same model with changes of its weights. */
+  with(deltas: ReadonlyMap<string, ReferenceDelta>): ReferenceDecoder {
+    return new ReferenceDecoder(this.#model, this.#weights, this.#rope, deltas)
   }
 
   /** Logits of every position, `[tokens][vocabulary]`. */
@@ -77,9 +86,10 @@ export class ReferenceDecoder {
     }
     const head = tied ? 'model.embed_tokens.weight' : 'lm_head.weight'
     const cap = this.#number('final_logit_softcapping', 0)
+    const divisor = this.#number('logits_scaling', 1)
     return hidden.map((x) => {
       const products = this.#linear(head, this.#norm(x, 'model.norm.weight'), vocabSize, 'lm_head')
-      const logits = products.map((value) => value / this.#number('logits_scaling', 1))
+      const logits = products.map((value) => value / divisor)
       return cap === 0 ? logits : logits.map((value) => cap * Math.tanh(value / cap))
     })
   }
@@ -150,7 +160,7 @@ export class ReferenceDecoder {
 
   /** A number of the configuration. */
   #number(key: string, fallback?: number): number {
-    const value = tinyConfig(this.#model)[key] ?? fallback
+    const value = this.#config[key] ?? fallback
     if (typeof value !== 'number') throw new Error(`The configuration has no ${key}.`)
     return value
   }
@@ -204,7 +214,7 @@ export class ReferenceDecoder {
       each.slice(0, hiddenSize).map((b, i) => b * (each[2 * hiddenSize + i] as number)),
     )
     return projected.map((each, position) => {
-      const sums = Float32Array.from({length: hiddenSize}, (_, channel) => {
+      const sums = new Float32Array(hiddenSize).map((_, channel) => {
         let sum = 0
         for (let back = 0; back < width && back <= position; back++)
           sum += (kernel[(channel + 1) * width - 1 - back] as number) * (gated[position - back]?.[channel] as number)
@@ -247,7 +257,8 @@ export class ReferenceDecoder {
         if (family !== 'granitemoehybrid' && (family !== 'smollm3' || (layer + 1) % 4 !== 0))
           this.#rope(turned, position, frequencies)
       }
-      return name === 'q' ? x.map((value) => value * this.#growth(position)) : x
+      const factor = name === 'q' ? this.#growth(position) : 1
+      return factor === 1 ? x : x.map((value) => value * factor)
     }
     const source = sourceIn(this.#model, layer)
     const own = () => ({
@@ -264,22 +275,20 @@ export class ReferenceDecoder {
       const all = project('q', hasGates ? 2 * heads : heads, x)
       // In Qwen3.5, the gate of each head follows its query.
       const part = (from: number) =>
-        Float32Array.from(
-          {length: heads * headDim},
-          (_, i) => all[i + headDim * (Math.floor(i / headDim) + from)] as number,
-        )
+        new Float32Array(heads * headDim).map((_, i) => all[i + headDim * (Math.floor(i / headDim) + from)] as number)
       const query = rotated('q', hasGates ? part(0) : all, position)
       const first = Math.max(0, position + 1 - reach)
       const context = new Float32Array(heads * headDim)
+      const weights = new Float64Array(position + 1 - first)
       for (let head = 0; head < heads; head++) {
         const shared = Math.floor(head / (heads / kvHeads)) * headDim
         const q = query.subarray(head * headDim, (head + 1) * headDim)
-        const weights = new Float64Array(position + 1 - first)
         for (let past = 0; past < weights.length; past++)
           weights[past] = limit(scale * dot(q, keys[first + past] as Float32Array, shared))
         softmax(weights)
         for (let past = 0; past < weights.length; past++) {
-          const [weight, value] = [weights[past] as number, values[first + past] as Float32Array]
+          const weight = weights[past] as number
+          const value = values[first + past] as Float32Array
           for (let d = 0; d < headDim; d++) context[head * headDim + d]! += weight * (value[shared + d] as number)
         }
       }
@@ -337,14 +346,14 @@ export class ReferenceDecoder {
 
   /** Some rows of a product: of a matrix of their own, or of a fused one, from `first` on. */
   #part(name: string, x: Float32Array, rows: number, fused: {name: string; first: number}): Float32Array {
-    const weight = this.#weights.get(nameIn(this.#model, fused.name))
+    const weight = this.#weights.get(this.#nameOf(fused.name))
     if (weight === undefined) return this.#linear(name, x, rows)
     const all = this.#linear(fused.name, x, weight.length / x.length)
-    return this.#changed(all.slice(fused.first, fused.first + rows), x, nameIn(this.#model, name))
+    return this.#changed(all.slice(fused.first, fused.first + rows), x, this.#nameOf(name))
   }
 
   /** W x + scale * B A x; `deltaName` where the change goes by another name than the weight. */
-  #linear(name: string, x: Float32Array, rows: number, deltaName = nameIn(this.#model, name)): Float32Array {
+  #linear(name: string, x: Float32Array, rows: number, deltaName = this.#nameOf(name)): Float32Array {
     return this.#changed(multiply(this.#weight(name), x, rows), x, deltaName)
   }
 
@@ -362,9 +371,15 @@ export class ReferenceDecoder {
     return x.map((value, i) => (value / root) * (offset + (scale[i] as number)))
   }
 
+  #nameOf(name: string): string {
+    const known = this.#names.get(name) ?? nameIn(this.#model, name)
+    this.#names.set(name, known)
+    return known
+  }
+
   /** @param name as in Llama */
   #weight(name: string): Float32Array {
-    const weight = this.#weights.get(nameIn(this.#model, name))
+    const weight = this.#weights.get(this.#nameOf(name))
     if (weight === undefined) throw new Error(`The reference has no tensor ${name}.`)
     return weight
   }
@@ -494,7 +509,8 @@ const add = (a: Float32Array, b: Float32Array) => a.map((value, i) => value + (b
 
 /** In place. */
 function softmax(scores: Float64Array): void {
-  const highest = scores.reduce((most, score) => Math.max(most, score), Number.NEGATIVE_INFINITY)
+  let highest = Number.NEGATIVE_INFINITY
+  for (let i = 0; i < scores.length; i++) highest = Math.max(highest, scores[i] as number)
   let total = 0
   for (let i = 0; i < scores.length; i++) total += scores[i] = Math.exp((scores[i] as number) - highest)
   for (let i = 0; i < scores.length; i++) scores[i]! /= total

@@ -11,8 +11,11 @@ const sigmoid = (x: number) => 1 / (1 + Math.exp(-x))
 const softplus = (x: number) => Math.log1p(Math.exp(x))
 
 /** The root of the mean of squares, not too close to 0. */
-const rootMeanSquare = (x: ArrayLike<number>, epsilon: number) =>
-  Math.sqrt(Array.from(x).reduce((sum, value) => sum + value * value, 0) / x.length + epsilon)
+function rootMeanSquare(x: Iterable<number> & ArrayLike<number>, epsilon: number): number {
+  let sum = 0
+  for (const value of x) sum += value * value
+  return Math.sqrt(sum / x.length + epsilon)
+}
 
 /** The inputs of each position convolved with those before it; nothing precedes the first one. */
 function convolved(
@@ -23,7 +26,7 @@ function convolved(
   const channels = inputs[0]?.length ?? 0
   const width = kernel.length / channels
   return inputs.map((_, position) =>
-    Float64Array.from({length: channels}, (_value, channel) => {
+    new Float64Array(channels).map((_value, channel) => {
       let sum = bias?.[channel] ?? 0
       for (let i = 0; i < width; i++) {
         const from = inputs[position - width + 1 + i]

@@ -4,7 +4,7 @@ import {randomSource} from '../../src/sampling/index.js'
 export function randomFloats(seed: number): (count: number) => Float32Array {
   const uniform = randomSource(seed)
   return (count) =>
-    Float32Array.from({length: count}, () => {
+    new Float32Array(count).map(() => {
       const radius = Math.sqrt(-2 * Math.log(1 - uniform()))
       return radius * Math.cos(2 * Math.PI * uniform())
     })

@@ -24,7 +24,7 @@ export function joined(pieces: readonly Float32Array[]): Float32Array {
 }
 
 export const sine = (hertz: number, samples: number, {rate = 16_000, level = 0.5} = {}): Float32Array =>
-  Float32Array.from({length: samples}, (_, i) => level * Math.sin((2 * Math.PI * hertz * i) / rate))
+  new Float32Array(samples).map((_, i) => level * Math.sin((2 * Math.PI * hertz * i) / rate))
 
 /** A sound scaled to a root mean square, dB below full scale. */
 export function atLevel(sound: Float32Array, decibels: number): Float32Array {
@@ -55,7 +55,7 @@ export function pinkNoise(samples: number, seed = 1): Float32Array {
 /** Mains hum: 50 Hz and its harmonics. */
 export function hum(samples: number): Float32Array {
   const harmonics = [1, 2, 3, 4, 5, 7]
-  return Float32Array.from({length: samples}, (_, i) =>
+  return new Float32Array(samples).map((_, i) =>
     harmonics.reduce((sum, n) => sum + Math.sin((2 * Math.PI * 50 * n * i) / 16_000) / n, 0),
   )
 }

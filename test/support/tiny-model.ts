@@ -298,7 +298,7 @@ export function tinyAdapterFiles(
         : `${logical}.lora_${half}${suffix ? '.weight' : ''}`
     const values = (length: number, scale: number) =>
       floatBytes(
-        Float32Array.from({length}, () => scale * random()),
+        new Float32Array(length).map(() => scale * random()),
         'F32',
       )
     return [
@@ -351,7 +351,7 @@ function weightFiles(model: TinyModel): Record<string, string | Uint8Array> {
     const scale = norm ? 0.1 : shape.length === 1 ? 0.3 : 2 / Math.sqrt(size / (shape[0] as number))
     const isFactor = norm || name.endsWith('layer_scalar')
     const mean = isFactor && (!addsToNorms(model) || name.includes('linear_attn')) ? 1 : 0
-    const values = Float32Array.from({length: size}, () => mean + scale * random())
+    const values = new Float32Array(size).map(() => mean + scale * random())
     return [name, {dtype: model.dtype, shape, data: floatBytes(values, model.dtype)}] as const
   })
   if (model.layout === 'single') return {'model.safetensors': safetensorsFile(Object.fromEntries(tensors))}

@@ -135,7 +135,7 @@ for (const [name, each] of Object.entries(blocks))
       weight: (part) => (each.weights.get(`layer.${part}`) as {values: Float32Array}).values,
       linear: (part, x, rows) => {
         const {values} = each.weights.get(`layer.${part}`) as {values: Float32Array}
-        return Float32Array.from({length: rows}, (_, i) =>
+        return new Float32Array(rows).map((_, i) =>
           x.reduce((sum, value, j) => sum + value * (values[i * x.length + j] as number), 0),
         )
       },
