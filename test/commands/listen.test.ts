@@ -6,12 +6,13 @@ import {before, describe, it} from 'node:test'
 import {openAudio} from '../../src/audio/index.js'
 import {contractViolations, type ListenV1} from '../../src/contracts/index.js'
 import {fakeRecorder} from '../support/fake-recorder.js'
+import {once} from '../support/once.js'
 import {completion, openAiServer} from '../support/openai-server.js'
 import {skipWithoutProgram} from '../support/programs.js'
 import {projectFile} from '../support/project.js'
 import {startServer} from '../support/server.js'
-import {startSvc, svc, svcBinary} from '../support/svc.js'
-import {svcInTurn} from '../support/svc-in-turn.js'
+import {startSvc, svcBinary} from '../support/svc.js'
+import {startInTurn, svcInTurn} from '../support/svc-in-turn.js'
 import {suiteFolder, temporaryFolder, writeFiles} from '../support/temporary.js'
 import {startTerminal} from '../support/terminal.js'
 import {writeTinyModel} from '../support/tiny-model.js'
@@ -28,6 +29,11 @@ const spoken = join(folder, 'spoken.raw')
 
 const listen = (args: readonly string[], options: {input?: string | Uint8Array; env?: Record<string, string>} = {}) =>
   svcInTurn(['listen', ...args], {cwd: folder, ...options, env: {...env, ...options.env}})
+
+const printed = once(() => listen([hello, '--output', 'hello.srt']))
+const printedEvents = once(() =>
+  listen([hello, '--realtime', '--json'], {env: {SVC_SPEECH_EMIT_PARTIAL_PATH: 'partial.jsonl'}}),
+)
 
 before(async () => {
   const audio = await openAudio({path: hello}, {sampleRate: 16_000})
@@ -55,12 +61,12 @@ const eventsOf = (stdout: string) =>
 
 describe('svc listen with a file', () => {
   it('prints each utterance as a line', async () => {
-    const {stdout, exitCode} = await listen([hello])
+    const {stdout, exitCode} = await printed()
     assert.deepEqual([stdout, exitCode], [`${text}\n`, 0])
   })
 
   it('prints events and the session as JSON that match their contracts', async () => {
-    const {stdout, exitCode} = await listen([hello, '--realtime', '--json'])
+    const {stdout, exitCode} = await printedEvents()
     assert.equal(exitCode, 0)
     const events = eventsOf(stdout)
     const session = events.pop()
@@ -74,7 +80,7 @@ describe('svc listen with a file', () => {
     assert.deepEqual([session?.session?.state, session?.session?.path], ['completed', hello])
   })
 
-  it('ends after the first utterance with --once', async () => {
+  it('reads raw PCM, and ends after the first utterance with --once', async () => {
     const twice = join(folder, 'twice.raw')
     const sound = await readFile(raw)
     await writeFile(twice, Buffer.concat([sound, Buffer.alloc(32_000), sound, Buffer.alloc(32_000)]))
@@ -84,16 +90,14 @@ describe('svc listen with a file', () => {
     assert.equal(one.stdout, `${text}\n`)
   })
 
-  it('reports an utterance that missed its deadline, and exits with status 1', async () => {
-    for (const flags of [[], ['--quiet']]) {
-      const {stdout, stderr, exitCode} = await listen([hello, '--inference-deadline-ms', '1', ...flags])
-      assert.equal(stdout, '')
-      assert.match(
-        stderr,
-        /error: Recognition took \d+ ms, longer than the limit of 1 ms\. \(speech_inference_timeout\)\n {2}hint: /,
-      )
-      assert.equal(exitCode, 1)
-    }
+  it('reports an utterance that missed its deadline even with --quiet, and exits with status 1', async () => {
+    const {stdout, stderr, exitCode} = await listen([hello, '--inference-deadline-ms', '1', '--quiet'])
+    assert.equal(stdout, '')
+    assert.match(
+      stderr,
+      /error: Recognition took \d+ ms, longer than the limit of 1 ms\. \(speech_inference_timeout\)\n {2}hint: /,
+    )
+    assert.equal(exitCode, 1)
   })
 
   it('refuses limits that contradict each other', async () => {
@@ -111,14 +115,14 @@ describe('svc listen with a file', () => {
 })
 
 describe('svc listen with standard input', () => {
-  it('reads WAV', async () => {
-    const {stdout} = await listen(['-'], {input: await readFile(hello)})
+  it('reads WAV, and writes one line of JSON per segment into a file', async () => {
+    const {stdout} = await listen(['-', '--output', 'hello.jsonl'], {input: await readFile(hello)})
     assert.equal(stdout, `${text}\n`)
-  })
-
-  it('reads raw PCM', async () => {
-    const {stdout} = await listen(['-'], {input: await readFile(raw)})
-    assert.equal(stdout, `${text}\n`)
+    const lines = (await readFile(join(folder, 'hello.jsonl'), 'utf8')).trim().split('\n')
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).text.trim()),
+      [text],
+    )
   })
 
   it('refuses text', async () => {
@@ -183,7 +187,7 @@ describe('svc listen with a transcript', () => {
 
 describe('SVC_SPEECH_EMIT_PARTIAL_PATH', () => {
   it('receives a line per utterance', async () => {
-    const {stdout} = await listen([hello, '--json'], {env: {SVC_SPEECH_EMIT_PARTIAL_PATH: 'partial.jsonl'}})
+    const {stdout} = await printedEvents()
     const [line = ''] = (await readFile(join(folder, 'partial.jsonl'), 'utf8')).split('\n')
     const {session_id: id, chunk_index: index, partial_text: partial} = JSON.parse(line)
     assert.deepEqual([id, index, partial], [eventsOf(stdout).at(-1)?.session?.session_id, 0, text])
@@ -244,7 +248,8 @@ describe('svc listen --route', () => {
   })
 
   it('submits a task only with a confirmation', async () => {
-    const asked = await listen([hello, '--route', 'orchestrator'])
+    await writeFile(join(folder, 'wish.txt'), text)
+    const asked = await listen(['wish.txt', '--route', 'orchestrator'])
     assert.deepEqual([asked.stdout, asked.exitCode], [`${text}\n`, 0])
     assert.match(asked.stderr, /needs a confirmation/)
     const args = [hello, '--route', 'orchestrator', '--no-confirm-route', '--emit-asr-refine', 'pairs.jsonl']
@@ -302,25 +307,16 @@ describe('svc listen --route', () => {
 
 describe('svc listen --output', () => {
   it('writes subtitles', async () => {
-    await listen([hello, '--output', 'hello.srt'])
+    await printed()
     assert.match(await readFile(join(folder, 'hello.srt'), 'utf8'), /^1\n00:00:00,\d{3} --> 00:00:02,\d{3}\nhello and/)
   })
 
   it('writes the same file as svc transcribe if nothing was said', async () => {
     await writeFile(join(folder, 'silence.wav'), monoWave(new Float32Array(16_000)))
-    for (const [extension, content] of Object.entries({srt: '\n', vtt: 'WEBVTT\n\n', txt: '', jsonl: ''})) {
+    for (const [extension, content] of Object.entries({srt: '\n', vtt: 'WEBVTT\n\n'})) {
       await listen(['silence.wav', '--output', `silence.${extension}`])
       assert.equal(await readFile(join(folder, `silence.${extension}`), 'utf8'), content)
     }
-  })
-
-  it('writes one line of JSON per segment', async () => {
-    await listen([hello, '--output', 'hello.jsonl'])
-    const lines = (await readFile(join(folder, 'hello.jsonl'), 'utf8')).trim().split('\n')
-    assert.deepEqual(
-      lines.map((line) => JSON.parse(line).text.trim()),
-      [text],
-    )
   })
 
   it('overwrites a file only with --overwrite', async () => {
@@ -417,7 +413,7 @@ describe('svc listen with a microphone', () => {
 
   it('fails if no recording program is installed', async (test) => {
     const bin = await temporaryFolder(test)
-    const {stderr, exitCode} = await svc(['listen'], {cwd: folder, env: {...env, PATH: bin}})
+    const {stderr, exitCode} = await svcInTurn(['listen'], {cwd: folder, env: {...env, PATH: bin}})
     assert.match(stderr, /No program that records from a microphone is on the PATH.*arecord.*\(recorder_missing\)/)
     assert.match(stderr, /hint: Install a recording program, such as /)
     assert.equal(exitCode, 5)
@@ -425,7 +421,7 @@ describe('svc listen with a microphone', () => {
 
   it('fails with the message of a program that cannot record', async (test) => {
     const path = await fakeRecorder(await temporaryFolder(test), 'arecord', {dies: 'audio open error: No such device'})
-    const {stderr, exitCode} = await svc(['listen'], {cwd: folder, env: {...env, PATH: path}})
+    const {stderr, exitCode} = await svcInTurn(['listen'], {cwd: folder, env: {...env, PATH: path}})
     assert.match(stderr, /Recording with arecord failed: audio open error: No such device\. \(recorder_failed\)/)
     assert.equal(exitCode, 5)
   })
@@ -433,7 +429,7 @@ describe('svc listen with a microphone', () => {
   it('prints what was said before the recorder died', async (test) => {
     const recording = {dies: 'the microphone was unplugged', after: raw}
     const path = await fakeRecorder(await temporaryFolder(test), 'arecord', recording)
-    const {stdout, stderr, exitCode} = await svc(['listen'], {cwd: folder, env: {...env, PATH: path}})
+    const {stdout, stderr, exitCode} = await svcInTurn(['listen'], {cwd: folder, env: {...env, PATH: path}})
     assert.equal(stdout, `${text}\n`)
     assert.match(stderr, /the microphone was unplugged/)
     assert.equal(exitCode, 5)
@@ -441,23 +437,20 @@ describe('svc listen with a microphone', () => {
 
   it('fails if no audio arrives', async (test) => {
     const path = await fakeRecorder(await temporaryFolder(test), 'arecord', 'mute')
-    const {stderr, exitCode} = await svc(['listen', '--timeout-ms', '300'], {cwd: folder, env: {...env, PATH: path}})
+    const {stderr, exitCode} = await svcInTurn(['listen', '--timeout-ms', '300'], {
+      cwd: folder,
+      env: {...env, PATH: path},
+    })
     assert.match(stderr, /No audio arrived for 300 ms\. \(speech_capture_timeout\)/)
     assert.equal(exitCode, 1)
   })
 
   it('warns once about a microphone that delivers only silence, and prints nothing', async (test) => {
     const path = await fakeRecorder(await temporaryFolder(test), 'arecord', 'zeros')
-    const listening = startSvc(['listen'], {cwd: folder, env: {...env, PATH: path}})
-    let stderr = ''
-    await new Promise<void>((resolve) => {
-      listening.stderr?.on('data', (data) => {
-        stderr += String(data)
-        if (stderr.includes('only silence')) resolve()
-      })
-    })
-    listening.kill('SIGINT')
-    const {stdout, exitCode} = await listening
+    const listening = startInTurn(['listen'], {cwd: folder, env: {...env, PATH: path}})
+    while (!listening.stderr().includes('only silence')) await listening.told()
+    listening.signal('SIGINT')
+    const {stdout, stderr, exitCode} = await listening.ended
     assert.equal(stderr.match(/warning: The microphone delivers only silence\. Unmute it, /g)?.length, 1)
     assert.deepEqual([stdout, exitCode], ['', 0])
   })
@@ -467,7 +460,7 @@ describe('svc listen with a microphone', () => {
     await mkdir(bin, {recursive: true})
     await fakeRecorder(bin, 'pw-record', {dies: 'no PipeWire here'})
     const path = await fakeRecorder(bin, 'arecord', {plays: raw})
-    const {stdout} = await svc(['listen', '--once'], {cwd: folder, env: {...env, PATH: path}})
+    const {stdout} = await svcInTurn(['listen', '--once'], {cwd: folder, env: {...env, PATH: path}})
     assert.equal(stdout, `${text}\n`)
   })
 })
