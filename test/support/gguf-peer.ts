@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
-import {readFileSync} from 'node:fs'
+import {existsSync, readFileSync} from 'node:fs'
 import {mkdir, writeFile} from 'node:fs/promises'
-import {join} from 'node:path'
+import {dirname, join} from 'node:path'
 import {inByteAlphabet} from '../../src/text/vocabulary.js'
 import {type GgufEntry, ggufFile} from './gguf-file.js'
 import {type GgufTypeName, ggufTypes, writeGguf} from './gguf-model.js'
@@ -85,12 +85,12 @@ export const peerModels: readonly PeerModel[] = [
 /** The tokens after each of which the next one is predicted. */
 export const answerTokens: readonly number[] = Array.from({length: 300}, (_, i) => (i * 73 + 11) % 256)
 
-/** Writes one of the models. @returns the path of its file */
+/** Writes one of the models. Models that differ only in their types have the same source. @returns the path of its file */
 export async function writePeerModel(folder: string, {name, type, model}: PeerModel): Promise<string> {
-  const source = join(folder, name)
-  await mkdir(source, {recursive: true})
-  await writeTinyModel(source, {layout: 'single', seed: 7, ...model})
-  const file = join(source, 'model.gguf')
+  const source = join(folder, createHash('sha256').update(JSON.stringify(model)).digest('hex'))
+  if (!existsSync(source)) await writeTinyModel(source, {layout: 'single', seed: 7, ...model})
+  const file = join(folder, name, 'model.gguf')
+  await mkdir(dirname(file))
   await writeGguf(file, source, {type})
   return file
 }

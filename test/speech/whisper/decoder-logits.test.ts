@@ -129,7 +129,7 @@ describe('the most likely tokens of a quantised vocabulary matrix', () => {
         const limits = {
           timestamps: i % 2 === 0,
           context: config.textPositions,
-          maxTokens: 12,
+          maxTokens: 8,
           constraints: i % 4 < 2 ? compile(constraintsOf(changes)) : undefined,
         }
         const prompt = buildPrompt(
