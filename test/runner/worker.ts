@@ -9,6 +9,7 @@ import {after, describe} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {forgetSecrets} from '../../src/log/redact.js'
 import {endIdleProcesses} from '../support/svc-in-turn.js'
+import {useBundledThreads} from './bundled-threads.js'
 import {processorTime} from './processor-time.js'
 
 export interface Queue {
@@ -26,6 +27,7 @@ export const timeFileOf = (folder: string, index: number): string => join(folder
 
 /** Takes files from a queue until it is empty. @param folder of the queue, which contains a `Queue` as `queue.json` */
 export async function runQueue(folder: string, worker: string): Promise<void> {
+  useBundledThreads()
   const {files, timeout}: Queue = JSON.parse(readFileSync(join(folder, 'queue.json'), 'utf8'))
   for (const [i, {title, path}] of files.entries())
     if (take(markOf(folder, i), worker)) await runFile(title, path, {timeout, timeFile: timeFileOf(folder, i)})
