@@ -1,4 +1,4 @@
-/** Commands that replace or rewrite the database of a program while a server uses it. Real processes on each side. */
+/** Commands that replace or rewrite the database of a program while a server of another process uses it. */
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
 import {readdir, rename, rm, writeFile} from 'node:fs/promises'
@@ -10,7 +10,8 @@ import {appDatabase} from '../../src/lang/index.js'
 import {backUpDatabase} from '../../src/store/index.js'
 import {killRounds} from '../support/kill-rounds.js'
 import {readDatabase} from '../support/sqlite.js'
-import {startSvc, svc} from '../support/svc.js'
+import {startSvc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 
 const before = `@table type Task { title: str, done: bool }
@@ -25,7 +26,7 @@ async function workspace(t: TestContext) {
   const root = await temporaryFolder(t)
   await writeFiles(root, {'src/main.svc': before})
   const database = join(root, '.svc/app.db')
-  const run = (...args: string[]) => svc(['db', ...args], {cwd: root})
+  const run = (...args: string[]) => svcInTurn(['db', ...args], {cwd: root})
   assert.equal((await run('call', 'add', 'title=milk')).exitCode, 0)
   await backUpDatabase(database, appDatabase, {file: join(root, 'copy.db'), place: rename})
   return {

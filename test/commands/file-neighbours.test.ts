@@ -1,4 +1,4 @@
-/** Commands that use the same files at the same time: caches, downloads, outputs. Real processes on each side. */
+/** Commands of several processes that use the same files at the same time: caches, downloads, outputs. */
 import assert from 'node:assert/strict'
 import {once} from 'node:events'
 import {readFile} from 'node:fs/promises'
@@ -13,6 +13,7 @@ import {killRounds} from '../support/kill-rounds.js'
 import {projectFile} from '../support/project.js'
 import {startServer} from '../support/server.js'
 import {startSvc, svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 import {until} from '../support/until.js'
@@ -28,12 +29,12 @@ async function modelWithCache(t: TestContext) {
   const rounded = ['--model', 'model', '--precision', 'w8']
   const generating = ['generate', ...rounded, '--temperature', '0', '--max-tokens', '3', 'a']
   return {
-    generate: () => svc(generating, options),
+    generate: () => svcInTurn(generating, options),
     startGenerate: () => startSvc(generating, options),
     serve: () => startServer(rounded, {...options, isAlone: true}),
     startPrune: () => startSvc(['cache', 'prune', '--all'], options),
     async prune() {
-      const {stdout, stderr} = await svc(['cache', 'prune', '--all', '--json'], options)
+      const {stdout, stderr} = await svcInTurn(['cache', 'prune', '--all', '--json'], options)
       return {stderr, ...(JSON.parse(stdout) as CachePruneV1)}
     },
   }
@@ -71,23 +72,24 @@ describe('svc listen --output', () => {
   it('never shares its file with another one, until that has died', async (t) => {
     const cwd = await temporaryFolder(t)
     const options = {cwd, env: {HOME: cwd, SVC_SPEECH_THREADS: '1'}}
-    const listen = (source: string) => startSvc(['listen', source, '--output', 'notes.txt', '--overwrite'], options)
+    const listening = (source: string) => ['listen', source, '--output', 'notes.txt', '--overwrite']
+    const listen = () => svcInTurn(listening(hello), options)
     const notes = () => readFile(join(cwd, 'notes.txt'), 'utf8').catch(() => undefined)
     // The first ends when it has the whole recording, so its last part is held back.
     const recording = await readFile(hello)
     const half = recording.length >> 1
     for (let round = 0; round < killRounds; round++) {
-      const first = listen('-')
+      const first = startSvc(listening('-'), options)
       first.stdin?.write(recording.subarray(0, half))
       t.after(() => first.kill('SIGKILL'))
       await until(async () => (await usersText(join(cwd, 'notes.txt'))) !== '', 'the start of the first')
-      const {exitCode, stderr} = await listen(hello)
+      const {exitCode, stderr} = await listen()
       assert.equal(exitCode, 4, String(stderr))
       assert.match(String(stderr), new RegExp(`is being written by process ${first.pid} \\(svc listen\\)`))
       if (round % 2 === 0) {
         first.kill('SIGKILL')
         await first
-        assert.equal((await listen(hello)).exitCode, 0)
+        assert.equal((await listen()).exitCode, 0)
       } else {
         first.stdin?.end(recording.subarray(half))
         await first
@@ -115,7 +117,8 @@ describe('svc speech pull', () => {
     const hub = await startHub(t, models)
     const env = {HOME: cwd, HF_HOME: join(cwd, 'hub'), HF_ENDPOINT: hub.endpoint, SVC_SPEECH_THREADS: '1'}
     const options = {cwd, env}
-    const pull = () => startSvc(['speech', 'pull', id], options)
+    const pulling = ['speech', 'pull', id]
+    const pull = () => svcInTurn(pulling, options)
     assert.equal((await pull()).exitCode, 0)
     const serve = async () => {
       const running = startSvc(['speech', 'serve', '--model', id, '--vad', 'none', '--json', '--port', '0'], options)
@@ -140,7 +143,7 @@ describe('svc speech pull', () => {
       Object.assign(model, {commit: String(round).padStart(40, 'b'), files: await whisperFiles(cwd, 2 + round)})
       hub.faults.push({path: file, fault: {kind: 'slow', pauseMs: 20}})
       const seen = hub.requests.length
-      const killed = pull()
+      const killed = startSvc(pulling, options)
       await until(() => hub.requests.slice(seen).some(({url}) => url.includes(file)), 'the download')
       killed.kill('SIGKILL')
       await killed

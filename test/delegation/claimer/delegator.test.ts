@@ -190,6 +190,7 @@ describe('a delegated task survives a lost response', () => {
     await world.untilDelegation('relayed')
     // All connections break for a while, as during a restart.
     world.proxy.decide = () => ({status: 503})
+    world.proxy.disconnect()
     await until(() => world.proxy.log.some(({status}) => status === 503), 'a request is refused')
     delete world.proxy.decide
     await world.finish(claimed)

@@ -44,6 +44,13 @@ const start = (t: Test, env: Readonly<Record<string, string>> = {}): Promise<Mes
 /** Starts a control plane shared by the tests of a suite. */
 const suiteServer = (env: Readonly<Record<string, string>> = {}) => suiteMeshServer({...secrets, ...env})
 
+/** A client whose control plane asks for a heartbeat each 100 ms: the real interval is 15 s at least. */
+const withFrequentHeartbeats = (client: MeshClient): Pick<MeshClient, 'join' | 'heartbeat' | 'leave'> => ({
+  join: async (...args) => Object.assign(await client.join(...args), {next_heartbeat_ms: 100}),
+  heartbeat: async (...args) => Object.assign(await client.heartbeat(...args), {next_heartbeat_ms: 100}),
+  leave: (...args) => client.leave(...args),
+})
+
 const refusal = (status: number, code: string) => (error: unknown) => {
   assert.ok(error instanceof MeshHttpError, String(error))
   assert.deepEqual([error.status, error.code], [status, code])
@@ -177,7 +184,8 @@ describe('membership', () => {
     const client = connect(t, await start(t, {SVC_MESH_SCOPE_ID: 'scope-a'}))
     const events: MembershipEvent[] = []
     const record = () => ({...node('node-a'), scope_id: 'scope-a'})
-    const membership = startMembership(client, {record, heartbeatSecs: 0.1, onEvent: (event) => events.push(event)})
+    const onEvent = (event: MembershipEvent) => events.push(event)
+    const membership = startMembership(withFrequentHeartbeats(client), {record, heartbeatSecs: 0.1, onEvent})
     t.after(() => membership.leave().catch(() => undefined))
     await until(() => events.length >= 2, 'two events')
     assert.deepEqual(
@@ -194,7 +202,8 @@ describe('membership', () => {
     const client = connect(t, await start(t))
     const events: MembershipEvent[] = []
     const record = () => node('node-a')
-    const older = startMembership(client, {record, heartbeatSecs: 0.1, onEvent: (event) => events.push(event)})
+    const onEvent = (event: MembershipEvent) => events.push(event)
+    const older = startMembership(withFrequentHeartbeats(client), {record, heartbeatSecs: 0.1, onEvent})
     await until(() => events.length > 0, 'the first event')
     const {nodes} = await client.listNodes()
     assert.equal(nodes.length, 1)

@@ -27,12 +27,14 @@ export interface LoggingProxy {
   fates: Fate[]
   /** Chooses the treatment of the requests for which `fates` has none. A request waits for a promise. */
   decide?: (request: Pick<Passage, 'route' | 'body'>) => Fate | Promise<Fate>
+  /** Breaks all connections of clients, also those with a request in progress. */
+  disconnect(): void
 }
 
 /** Proxy that logs requests and injects faults. */
 export async function loggingProxy(test: {after(work: () => unknown): void}, target: string): Promise<LoggingProxy> {
   const log: Passage[] = []
-  const proxy: LoggingProxy = {url: '', log, fates: []}
+  const proxy: LoggingProxy = {url: '', log, fates: [], disconnect: () => server.closeAllConnections()}
   const server = createServer(async (request, response) => {
     const atMs = performance.now()
     const body = await buffer(request)

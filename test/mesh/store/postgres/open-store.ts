@@ -1,8 +1,9 @@
 import {randomUUID} from 'node:crypto'
-import type {TestContext} from 'node:test'
+import {after, type TestContext} from 'node:test'
+import pg from 'pg'
 import type {MeshStore, StoreLimits} from '../../../../src/mesh/store/mesh-store.js'
 import {openPostgresMeshStore, type PostgresMeshStoreOptions} from '../../../../src/mesh/store/postgres/open.js'
-import {createDatabase, runSql} from '../../../support/postgres.js'
+import {createDatabase} from '../../../support/postgres.js'
 import type {OpenOptions, OpenStore} from '../conformance/story.js'
 
 export const limits: StoreLimits = {leaseMs: 120_000, maxMessages: 50_000, maxMessagesPerReceiver: 10_000}
@@ -32,28 +33,57 @@ export async function openAt(
   return store
 }
 
+/** Empties all tables of a store. */
+const emptyStore = `DO $$ BEGIN
+  EXECUTE (
+    SELECT 'TRUNCATE ' || string_agg(relname, ', ') || ' RESTART IDENTITY' FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+      AND relname NOT IN ('mesh_schema', 'mesh_clock', 'test_clock'));
+  PERFORM setval(oid, 1, false) FROM pg_class WHERE relkind = 'S' AND relnamespace = current_schema()::regnamespace;
+END $$;
+UPDATE mesh_clock SET ahead = 0, untrusted_until = 0`
+
 /** Database with a clock that only the test moves. */
 class TimedDatabase {
-  readonly #url: string
-  readonly #sources: Pick<OpenOptions, 'wallClock' | 'monotonic'>
+  readonly url: string
+  readonly #client: pg.Client
+  #sources: Pick<OpenOptions, 'wallClock' | 'monotonic'>
   #wall = Number.NaN
   #passed = Number.NaN
   #moving: Promise<unknown> = Promise.resolve()
 
-  private constructor(url: string, sources: Pick<OpenOptions, 'wallClock' | 'monotonic'>) {
-    this.#url = url
+  private constructor(url: string, client: pg.Client, sources: OpenOptions) {
+    this.url = url
+    this.#client = client
     this.#sources = sources
   }
 
-  static async open(url: string, sources: OpenOptions): Promise<TimedDatabase> {
-    await runSql(
-      url,
-      `CREATE TABLE test_clock AS SELECT ${sources.wallClock()}::bigint AS wall;
+  static async create(sources: OpenOptions): Promise<TimedDatabase> {
+    const url = await newStoreDatabase()
+    const client = new pg.Client(url)
+    await client.connect()
+    await client.query(
+      `CREATE TABLE test_clock AS SELECT 0::bigint AS wall;
 CREATE OR REPLACE FUNCTION mesh_wall_clock() RETURNS bigint LANGUAGE plpgsql VOLATILE AS
-  $$ BEGIN RETURN (SELECT wall FROM test_clock); END $$;
-UPDATE mesh_clock SET at = mesh_wall_clock()`,
+  $$ BEGIN RETURN (SELECT wall FROM test_clock); END $$`,
     )
-    return new TimedDatabase(url, sources)
+    const database = new TimedDatabase(url, client, sources)
+    await database.#start(sources)
+    return database
+  }
+
+  /** Empties the store for another test. */
+  async reuse(sources: OpenOptions): Promise<void> {
+    await this.#client.query(emptyStore)
+    await this.#start(sources)
+  }
+
+  async #start(sources: OpenOptions): Promise<void> {
+    this.#sources = sources
+    this.#wall = Number.NaN
+    this.#passed = Number.NaN
+    const now = sources.wallClock()
+    await this.#client.query(`UPDATE test_clock SET wall = ${now}; UPDATE mesh_clock SET at = ${now}`)
   }
 
   /**
@@ -66,28 +96,35 @@ UPDATE mesh_clock SET at = mesh_wall_clock()`,
     if (passed === 0 && wallClock() === this.#wall) return this.#moving
     this.#wall = wallClock()
     this.#passed = monotonic()
-    this.#moving = runSql(
-      this.#url,
+    this.#moving = this.#client.query(
       `UPDATE mesh_clock SET at = at + ${passed}; UPDATE test_clock SET wall = ${this.#wall}`,
     )
     return this.#moving
   }
+
+  close(): Promise<void> {
+    return this.#client.end()
+  }
 }
 
-/** Opens the stores of a suite, each place with its own database. */
+/** Opens the stores of a suite. Each place has its own database, which another one gets after its test. */
 export function openInDatabases(): OpenStore {
-  const places = new Map<string, {url: string; database: TimedDatabase}>()
-  return async (_test, options) => {
+  const places = new Map<string, TimedDatabase>()
+  const free: TimedDatabase[] = []
+  after(() => Promise.all([...new Set(places.values())].map((database) => database.close())))
+  const take = async (test: Pick<TestContext, 'after'>, options: OpenOptions) => {
+    const used = free.pop()
+    await used?.reuse(options)
+    const database = used ?? (await TimedDatabase.create(options))
+    test.after(() => void free.push(database))
+    return database
+  }
+  return async (test, options) => {
     const {place, limits, monotonic} = options
-    let found = places.get(place)
-    if (found === undefined) {
-      const url = await newStoreDatabase()
-      found = {url, database: await TimedDatabase.open(url, options)}
-      places.set(place, found)
-    }
-    const {url, database} = found
+    const database = places.get(place) ?? (await take(test, options))
+    places.set(place, database)
     await database.move(false)
-    const store = await openPostgresMeshStore(url, limits, {monotonic, tickMs: 1 << 30})
+    const store = await openPostgresMeshStore(database.url, limits, {monotonic, tickMs: 1 << 30})
     let closing: Promise<void> | undefined
     return new Proxy(store, {
       get(target, name) {
