@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import {mkdir, readFile, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {setTimeout as sleep} from 'node:timers/promises'
 import type {SubmitTaskV1} from '../../../src/contracts/index.js'
 import {openSecrets, type RemoteEnvelope, readWork, remoteTypes} from '../../../src/mesh/index.js'
 import {
@@ -29,6 +28,9 @@ const deploy: SubmitTaskV1 = {
   exec: {template: 'deploy', secrets: ['DEPLOY_KEY']},
   processor: 'exec',
 }
+
+/** Time without a heartbeat after which a worker is lost. */
+const lostMs = 20_000
 
 const relayError = 'local_queue_fallback_after_remote_relay_error'
 
@@ -314,15 +316,18 @@ describe('a delegated task falls back to the local queue', () => {
   })
 
   it('if its lease is revoked while the envelope is being sent, and no other envelope is sent', async (t) => {
-    const world = await RemoteWorld.open(t, '', {leaseMs: 1500})
-    world.proxy.decide = ({route, body}) => (route === deliver && isEnvelope(body) ? {status: 503} : 'pass')
+    // Long enough that it does not expire on a busy machine before the test revokes it.
+    const world = await RemoteWorld.open(t, '', {leaseMs: 3000})
+    const refuse = async (): Promise<Fate> => {
+      delete world.proxy.decide
+      const [lease] = await world.leases()
+      await world.worker.revokeLease(lease?.lease_id ?? '')
+      await world.untilDelegation('superseded')
+      return {status: 503}
+    }
+    world.proxy.decide = ({route, body}) => (route === deliver && isEnvelope(body) ? refuse() : 'pass')
     await world.start()
     submitTask(world.orchestrator, builder)
-    await world.untilDelegation('held')
-    const [lease] = await world.leases()
-    await world.worker.revokeLease(lease?.lease_id ?? '')
-    await world.untilDelegation('superseded')
-    delete world.proxy.decide
     await world.untilStatus('Completed')
     assert.deepEqual([world.local.started, world.delegation()?.end_reason], [[1], 'lease_renew_failed'])
     assert.deepEqual(await world.inboxOf(remoteTypes.envelope), [])
@@ -353,9 +358,11 @@ describe('a delegated task falls back to the local queue', () => {
   })
 
   it('if no worker shows a sign of life', async (t) => {
-    const world = await RemoteWorld.open(t, 'mesh_remote_lease_timeout_ms = 1000\n')
+    const world = await RemoteWorld.open(t, `mesh_remote_lease_timeout_ms = ${lostMs}\n`)
     await world.start()
     submitTask(world.orchestrator, builder)
+    await world.untilDelegation('relayed')
+    world.advance(lostMs)
     await world.untilStatus('Completed')
     assert.deepEqual(world.placements(), [
       ['populi_remote_lease_hold', world.delegation()?.lease_id],
@@ -569,7 +576,7 @@ describe('a worker that sends no heartbeats', () => {
     assert.equal(world.task().result?.text, 'of the second')
   })
 
-  const lost = 'mesh_remote_lease_timeout_ms = 1000\nmesh_remote_replace_lost_worker = true\n'
+  const lost = `mesh_remote_lease_timeout_ms = ${lostMs}\nmesh_remote_replace_lost_worker = true\n`
 
   /** Lets a second worker start the task of a lost one. */
   async function replaced(world: RemoteWorld) {
@@ -580,7 +587,11 @@ describe('a worker that sends no heartbeats', () => {
     await until(() => world.delegation()?.worker_node_id === 'worker-1', 'it is started')
     await world.send(remoteTypes.ack, envelope, {accepted: true, worker_node_id: 'worker-2'}, 'second ack')
     await until(() => world.delegation()?.worker_node_id === 'worker-2', 'it is started again')
-    await sleep(1500)
+    // Another task, which is not replaced, shows that the delegator has looked for lost workers.
+    submitTask(world.orchestrator, {...builder, enqueue_hints: {...builder.enqueue_hints, lost_node: {replace: false}}})
+    await world.untilDelegation('relayed', 2)
+    world.advance(lostMs)
+    await world.untilStatus('Completed', 2)
     return envelope
   }
 })
@@ -606,18 +617,19 @@ describe('the policy of a task for a lost node', () => {
 
   // Of two tasks, one falls back. The other has been without a heartbeat for longer, and is still held.
   for (const [what, toml, held, lost] of [
-    ['after_ms postpones the loss', 'mesh_remote_lease_timeout_ms = 2000\n', {after_ms: 600_000}, {}],
-    ['after_ms hastens the loss', '', {}, {after_ms: 2000}],
-    ['replace waits for another worker', 'mesh_remote_lease_timeout_ms = 2000\n', {replace: true}, {}],
+    ['after_ms postpones the loss', `mesh_remote_lease_timeout_ms = ${lostMs}\n`, {after_ms: 600_000}, {}],
+    ['after_ms hastens the loss', '', {}, {after_ms: lostMs}],
+    ['replace waits for another worker', `mesh_remote_lease_timeout_ms = ${lostMs}\n`, {replace: true}, {}],
     [
       'replace runs the task here',
-      'mesh_remote_lease_timeout_ms = 2000\nmesh_remote_replace_lost_worker = true\n',
+      `mesh_remote_lease_timeout_ms = ${lostMs}\nmesh_remote_replace_lost_worker = true\n`,
       {},
       {replace: false},
     ],
   ] as const)
     it(`${what}, whatever the workspace does`, async (t) => {
       const {world, envelopes} = await started(t, toml, [held, lost])
+      world.advance(lostMs)
       await world.untilStatus('Completed', 2)
       assert.deepEqual(world.placements(2).at(-1), [relayError, null])
       assert.deepEqual([world.task(1).status, world.local.started], ['RemoteHold', [2]])

@@ -47,6 +47,7 @@ export class RemoteWorld {
   readonly local = new ScriptedProcessor()
   readonly #test: TestContext
   #daemon: RunningDaemon | undefined
+  #aheadMs = 0
 
   constructor(
     test: TestContext,
@@ -81,9 +82,15 @@ export class RemoteWorld {
   /** Starts the daemon with its delegator. */
   async start(more: Partial<DelegatorOptions> = {}): Promise<void> {
     const client = createMeshClient({baseUrl: this.url, tokens: {}, timeoutMs: 60_000})
+    const monotonic = () => performance.now() + this.#aheadMs
     this.#daemon = await startDaemon(this.#test, this.orchestrator, this.local, {
-      delegator: (lease) => startDelegator(this.orchestrator, {client, env: {}, lease, version: '1', ...more}),
+      delegator: (lease) => startDelegator(this.orchestrator, {client, env: {}, lease, version: '1', monotonic, ...more}),
     })
+  }
+
+  /** Moves the clock of the delegator forward; less than half of the duration of its leases, which it would lose. */
+  advance(ms: number): void {
+    this.#aheadMs += ms
   }
 
   async stop(): Promise<void> {
