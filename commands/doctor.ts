@@ -2,11 +2,11 @@ import {existsSync} from 'node:fs'
 import {dirname, resolve} from 'node:path'
 import {
   type Check,
+  type CheckFinding,
   checkCache,
   checkDecoders,
   checkEngine,
   checkFfmpeg,
-  type Finding,
   formatFindings,
   guideFolder,
   mayCreate,
@@ -81,7 +81,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
     ]
   }
 
-  #checkSettings(): Finding {
+  #checkSettings(): CheckFinding {
     const all = [...this.warnings, ...describeSettings(this.settingSources()).warnings].map(({message}) => message)
     const warnings = [...new Set(all)]
     const {root, configPath} = this.workspace
@@ -94,7 +94,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
   }
 
   /** Opens the store for reading, if there is one. */
-  async #checkStore(): Promise<Finding> {
+  async #checkStore(): Promise<CheckFinding> {
     const [{storePath}, {openDatabase}] = await Promise.all([
       import('../src/orchestrator/index.js'),
       import('../src/store/index.js'),
@@ -113,7 +113,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
     return ok(path)
   }
 
-  async #checkDaemon(): Promise<Finding> {
+  async #checkDaemon(): Promise<CheckFinding> {
     const {findDaemon} = await import('../src/daemon/index.js')
     const found = findDaemon(this.workspace.root)
     if (found === undefined)
@@ -121,7 +121,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
     return ok(`pid ${found.pid}${found.addr === null ? '' : ` at ${found.addr}`}`)
   }
 
-  async #checkInference(): Promise<Finding> {
+  async #checkInference(): Promise<CheckFinding> {
     const {isLocalServer, probeEndpoint, resolveEndpoint} = await import('../src/inference-client/index.js')
     const {endpoint} = resolveEndpoint(this.settingSources())
     const {baseUrl, model, profile} = endpoint
@@ -141,7 +141,7 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
     return {state: 'off', value: `${baseUrl} does not serve ${model}.`, fix}
   }
 
-  async #checkMesh(): Promise<Finding> {
+  async #checkMesh(): Promise<CheckFinding> {
     const {controlUrl} = this.settings(meshSettings)
     if (controlUrl === undefined)
       return {state: 'off', value: 'No control plane is configured.', fix: commandLine`svc mesh init`}
@@ -158,18 +158,18 @@ Changes nothing and contacts only the configured addresses. Exits with status 1 
   }
 }
 
-const ok = (value: string): Finding => ({state: 'ok', value})
+const ok = (value: string): CheckFinding => ({state: 'ok', value})
 
 /** Reports the version only: npm has checked that it is supported. */
-const checkNode = (): Finding => ok(`Node.js ${process.versions.node} on ${process.platform} ${process.arch}`)
+const checkNode = (): CheckFinding => ok(`Node.js ${process.versions.node} on ${process.platform} ${process.arch}`)
 
-async function checkGuide(): Promise<Finding> {
+async function checkGuide(): Promise<CheckFinding> {
   const {openRunDirectory} = await import('../src/weights/index.js')
   await openRunDirectory(guideFolder)
   return ok(`${guideFolder} (ships with svc)`)
 }
 
-async function checkSqlite(): Promise<Finding> {
+async function checkSqlite(): Promise<CheckFinding> {
   const {openDatabase} = await import('../src/store/index.js')
   const database = await openDatabase(':memory:')
   try {
@@ -181,14 +181,14 @@ async function checkSqlite(): Promise<Finding> {
 }
 
 /** Checks a program and opens it with an in-memory database. */
-async function checkProgram(): Promise<Finding> {
+async function checkProgram(): Promise<CheckFinding> {
   const {Application, checkProgram: check} = await import('../src/lang/index.js')
   const application = await Application.open(check(smallProgram), {path: ':memory:'})
   application.close()
   return ok('test program compiled and opened')
 }
 
-async function checkTools(): Promise<Finding> {
+async function checkTools(): Promise<CheckFinding> {
   const {operationTools} = await import('../src/mcp/index.js')
   return ok(`${operationTools().length} tools`)
 }

@@ -45,7 +45,7 @@ import type {
 } from '../src/speech/index.js'
 
 /** Number of recordings from which short ones are transcribed together: a second model takes time to start. */
-const fewestTogether = 4
+const minTogether = 4
 
 /** Number of recordings that are transcribed at the same time or wait for their output: one more than models work. */
 const maxStarted = Math.min(availableParallelism(), 4) + 1
@@ -170,7 +170,7 @@ finished parts are kept next to it, in a file such as talk.srt.progress, from wh
     const title = several && files.size === 0 && formats[0] === 'text' ? transcriptTitles() : () => ''
     // The keys of `files` are unique: a recording given twice is written once.
     const unique = files.size > 0 ? [...files.keys()] : recordings
-    const together = unique.length >= fewestTogether && this.#canRunTogether
+    const together = unique.length >= minTogether && this.#canRunTogether
     const words = subtitleWords(this.flags, formats)
     const transcriber = await this.createTranscriber({refine: this.flags.refine, words, together})
     const stop = new AbortController()

@@ -95,7 +95,7 @@ Exits with status 0 on SIGTERM and, without --http, when standard input closes.`
       },
       healthAuth: settings.httpHealthAuth,
       allowRemote: this.flags['allow-remote'],
-      sessions: {most: httpMaxSessions, idleMs: httpSessionIdleMs},
+      sessions: {max: httpMaxSessions, idleMs: httpSessionIdleMs},
       requestsPerMinute: httpRateLimitPerMinute,
     })
     await this.warnWithoutTls(address.host)

@@ -4,7 +4,7 @@ import {asAgent, controlUrlFlag, formatMeshMessages, MeshCommand, nodeFlag, tabl
 import type {InboxRequest, MeshClient, StoredMessage} from '../../src/mesh/index.js'
 
 /** Maximum time that one request waits for a message, ms. */
-const longestWaitMs = 30_000
+const maxWaitMs = 30_000
 /** Minimum pause between requests if the control plane does not support waiting, ms. */
 const pauseMs = 1000
 
@@ -72,7 +72,7 @@ message with svc mesh ack.`
     const latest = performance.now() + this.flags.wait * 1000
     for (;;) {
       const left = Math.max(0, Math.round(latest - performance.now()))
-      const waitMs = left === 0 ? undefined : Math.min(left, longestWaitMs)
+      const waitMs = left === 0 ? undefined : Math.min(left, maxWaitMs)
       const askedAt = performance.now()
       const messages = await client.inbox({...request, waitMs}, {signal: this.signal})
       if (messages.length > 0 || waitMs === undefined) return messages

@@ -2,11 +2,11 @@ import {resolve} from 'node:path'
 import {
   adviceOf,
   type Check,
+  type CheckFinding,
   checkCache,
   checkDecoders,
   checkEngine,
   checkFfmpeg,
-  type Finding,
   formatFindings,
   runCheck,
   SpeechCommand,
@@ -53,7 +53,7 @@ SVC_SPEECH_CANARY_KPI. Does not access the network. If a check fails, prints a f
       cache: async () => checkCache(resolve(await this.cacheFolder())),
       ide_context: () => describeEditor(this.settings(ideSettings)),
     }
-    const findings: (Finding & {name: string})[] = []
+    const findings: (CheckFinding & {name: string})[] = []
     for (const [name, check] of Object.entries(checks)) findings.push({name, ...(await runCheck(check))})
     const result: SpeechDoctorV1 = {
       checks: findings.map(({name, state, value, fix}) => ({
@@ -68,11 +68,11 @@ SVC_SPEECH_CANARY_KPI. Does not access the network. If a check fails, prints a f
   }
 }
 
-const checkRuntime = (faults: readonly string[]): Finding =>
+const checkRuntime = (faults: readonly string[]): CheckFinding =>
   faults.length === 0 ? {state: 'ok', value: 'settings are consistent'} : {state: 'failed', value: faults.join(' ')}
 
 /** Checks the file of SVC_SPEECH_CANARY_KPI, without which svc speech serve does not start. */
-async function checkQuality(path: string | undefined): Promise<Finding> {
+async function checkQuality(path: string | undefined): Promise<CheckFinding> {
   if (path === undefined) return {state: 'ok', value: 'no measurements are required'}
   const {requireKpis} = await import('../../src/speech/index.js')
   const checked = await requireKpis(path)
@@ -86,7 +86,7 @@ interface Editor {
 }
 
 /** The editor position that spoken commands refer to. No open file is not an error. */
-function describeEditor({activeFile, activeLine, activeSymbol}: Editor): Finding {
+function describeEditor({activeFile, activeLine, activeSymbol}: Editor): CheckFinding {
   if (activeFile === undefined) return {state: 'ok', value: 'no file is open in the editor'}
   const line = activeLine === undefined ? '' : `:${activeLine}`
   return {state: 'ok', value: `${activeFile}${line}${activeSymbol === undefined ? '' : ` in ${activeSymbol}`}`}

@@ -6,8 +6,8 @@ import type {ReadMessage, ReadQuestion, ReadThreadStart} from './read-worker.js'
 import type {Answer} from './reply.js'
 
 /** Maximum number of requests that wait for a thread. */
-const mostWaiting = 512
-const mostThreads = 4
+const maxWaiting = 512
+const maxThreads = 4
 
 const failure = (reason: string, cause?: unknown) => new SvcError('internal', {reason}, {cause})
 
@@ -34,8 +34,8 @@ export class ReadThreads {
 
   /** @throws overloaded; internal if the thread has exited */
   ask(question: ReadQuestion): Promise<Answer> {
-    if (this.#waiting.length >= mostWaiting)
-      throw new SvcError('overloaded', {reason: `The queue is full: ${mostWaiting} requests are waiting.`})
+    if (this.#waiting.length >= maxWaiting)
+      throw new SvcError('overloaded', {reason: `The queue is full: ${maxWaiting} requests are waiting.`})
     return new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({question, resolve, reject})
       this.#next()
@@ -59,7 +59,7 @@ export class ReadThreads {
       thread.worker.postMessage(job.question)
     }
     const threads = this.#running.size + this.#idle.length + this.#starting
-    const limit = Math.min(mostThreads, Math.max(1, availableParallelism() - 1))
+    const limit = Math.min(maxThreads, Math.max(1, availableParallelism() - 1))
     if (this.#waiting.length > this.#starting && threads < limit && !this.#isClosed) void this.#add()
   }
 

@@ -61,8 +61,8 @@ const advised = ([first, ...others]: readonly ChatMessage[]): readonly ChatMessa
     : [{role: 'system', content: advice}, ...(first === undefined ? [] : [first]), ...others]
 
 function shortened(text: string): string {
-  const {result: most} = toolLimits
-  if (text.length <= most) return text
-  const kept = text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
+  const {result: max} = toolLimits
+  if (text.length <= max) return text
+  const kept = text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
   return `${kept}\n[${text.length - kept.length} more characters are left out.]`
 }

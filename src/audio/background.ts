@@ -48,7 +48,7 @@ export class Background {
   readonly #levels: BandLevels
   readonly #histogram: LevelHistogram
   readonly #bandFloor: number
-  readonly #leastLevel: number
+  readonly #minLevel: number
   readonly #silence: Float32Array
   readonly #live: boolean
   readonly #state: Progress
@@ -58,14 +58,14 @@ export class Background {
    * @param bandFloor level below which a band is silent, dB
    */
   constructor(
-    {leastLevel, bandFloor, live}: {leastLevel: number; bandFloor: number; live: boolean},
+    {minLevel, bandFloor, live}: {minLevel: number; bandFloor: number; live: boolean},
     state?: BackgroundState,
   ) {
     const {rest, histogram, ...progress} = state ?? {}
     this.#levels = new BandLevels(rest)
     this.#histogram = new LevelHistogram(bandCount, histogram)
     this.#state = {window: [], next: 0, received: 0, scored: 0, background: new Float32Array(bandCount), ...progress}
-    this.#leastLevel = leastLevel
+    this.#minLevel = minLevel
     this.#bandFloor = bandFloor
     this.#silence = new Float32Array(bandCount).fill(bandFloor)
     this.#live = live
@@ -112,6 +112,6 @@ export class Background {
       this.#histogram.remove((this.#state.window.shift() as FrameLevels).bands)
       this.#state.next--
     }
-    return {bands, level: overall, score: overall < this.#leastLevel ? 0 : sum / bandCount}
+    return {bands, level: overall, score: overall < this.#minLevel ? 0 : sum / bandCount}
   }
 }

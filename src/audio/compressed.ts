@@ -99,7 +99,7 @@ const damage = (name: string, silentSec: number): string =>
     : `${name} is damaged: some frames could not be decoded. The rest of the audio is used.`
 
 /** A longer gap is a jump in the timestamps, not lost audio. */
-const longestGapSec = 3600
+const maxGapSec = 3600
 
 /** Maps units to positions in the output. Timestamps of a file may start anywhere and jump where nothing was lost. */
 class TimeLine {
@@ -119,7 +119,7 @@ class TimeLine {
     if (samplesDecoded === 0) return {silence: 0, from: 0, to: 0}
     const position = start ?? (end === undefined ? undefined : end - samplesDecoded)
     const gap = missing ?? (position === undefined ? 0 : this.#offset + position - this.#position)
-    const isFilled = this.#isAfterLoss && gap > 0 && gap <= longestGapSec * sampleRate
+    const isFilled = this.#isAfterLoss && gap > 0 && gap <= maxGapSec * sampleRate
     const surplus = isLast && gap < 0 ? Math.min(samplesDecoded, -gap) : 0
     const silence = isFilled ? gap : 0
     this.#isAfterLoss = false

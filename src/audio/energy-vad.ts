@@ -30,18 +30,18 @@ const sustainExcess = 2.5
 const softRange = 8
 const bandRange = 22
 /** Minimum length of a voice, frames of 10 ms; clicks are shorter. */
-const shortestVoice = 8
+const minVoice = 8
 /** A pause is measured this much too short, because the frames at its ends overlap the voice. */
 const frameOverlapMs = 30
 /** Maximum length of the quiet onset of a voice, frames. */
-const longestOnset = 20
+const maxOnset = 20
 /** Minimum level range of speech, mean over the bands, dB; noise, hum and tones vary less. */
 const minChange = 3
 /** Frames at the start and end of a region that overlap the silence around it, so that their level varies anyway. */
 const firstEdge = 2
 const lastEdge = 1
 /** Regions of at least this many frames are measured without these edges; in shorter ones the edges matter. */
-const minWithoutEdges = 2 * shortestVoice
+const minWithoutEdges = 2 * minVoice
 /** Lower bound of a band relative to the level of its frame, dB; anything below is leakage from other bands. */
 const frameRange = 35
 
@@ -57,10 +57,10 @@ export function energyVad({
   live = false,
   state,
 }: EnergyVadOptions = {}): VoiceActivityDetector {
-  const leastLevel = 20 * Math.log10(Math.max(threshold, 1e-5))
+  const minLevel = 20 * Math.log10(Math.max(threshold, 1e-5))
   const continued = structuredClone(state) as EnergyVadState | undefined
   const background = new Background(
-    {leastLevel: leastLevel - softRange, bandFloor: leastLevel - bandRange, live},
+    {minLevel: minLevel - softRange, bandFloor: minLevel - bandRange, live},
     continued?.background,
   )
   const regions = new RegionBuilder<StandoutFrame>(
@@ -68,11 +68,11 @@ export function energyVad({
       begin: beginExcess,
       sustain: sustainExcess,
       mergeGap: Math.max(1, Math.round((mergeGapMs - frameOverlapMs) / 10)),
-      shortest: shortestVoice,
-      least: Math.ceil(minSpeechMs / 10),
-      longest: Math.round(maxRegionSec * 100),
-      onset: longestOnset,
-      isSpeech: (frames) => frames.some(({level}) => level >= leastLevel) && changes(frames),
+      minRun: minVoice,
+      minLength: Math.ceil(minSpeechMs / 10),
+      maxLength: Math.round(maxRegionSec * 100),
+      onset: maxOnset,
+      isSpeech: (frames) => frames.some(({level}) => level >= minLevel) && changes(frames),
     },
     continued?.regions,
   )

@@ -1,8 +1,8 @@
 import type {AudioTrack, TrackList} from './audio-track.js'
 
 /** Maximum length of a line that is parsed, and of a message that is reported, characters. */
-const longestLine = 4096
-const longestReason = 200
+const maxLineLength = 4096
+const maxReasonLength = 200
 /** Audio counts as incomplete if it is shorter than the container declares by more than this, seconds. */
 const minShortfallSec = 0.3
 
@@ -41,7 +41,7 @@ export class FfmpegLog {
 
   read(text: string): void {
     const lines = (this.#rest + text).split('\n')
-    this.#rest = (lines.pop() ?? '').slice(0, longestLine)
+    this.#rest = (lines.pop() ?? '').slice(0, maxLineLength)
     for (const line of lines) this.#line(line)
   }
 
@@ -143,4 +143,4 @@ const withoutPrefix = (line: string): string =>
     .replace(/^(\[[^\]]*\]\s*)+/, '')
     .replace(/^(Error opening input file )?(file:.*|(cache:)?pipe:\d*)(: |\.$)/, '')
     .replace(/\.$/, '')
-    .slice(0, longestReason)
+    .slice(0, maxReasonLength)

@@ -47,8 +47,8 @@ const hysteresis = 0.15
 /** Lower bound of the probability at which speech ends, as in faster-whisper; with 0, it would never end. */
 const minSustain = 0.01
 /** Minimum length of speech, frames. */
-const shortestVoice = 2
-const longestOnset = 4
+const minVoice = 2
+const maxOnset = 4
 
 /** Inputs and outputs of one variant of the model. */
 interface Signature {
@@ -98,10 +98,10 @@ export function neuralVad(
       begin: threshold,
       sustain: Math.max(threshold - hysteresis, minSustain),
       mergeGap: Math.max(1, Math.round(mergeGapMs / frameMs)),
-      shortest: shortestVoice,
-      least: Math.ceil(minSpeechMs / frameMs),
-      longest: Math.round((maxRegionSec * 1000) / frameMs),
-      onset: longestOnset,
+      minRun: minVoice,
+      minLength: Math.ceil(minSpeechMs / frameMs),
+      maxLength: Math.round((maxRegionSec * 1000) / frameMs),
+      onset: maxOnset,
     },
     continued?.regions,
   )

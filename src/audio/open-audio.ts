@@ -315,9 +315,9 @@ async function* resampled(
   }
 }
 
-function* inPieces(samples: Float32Array, most: number): Generator<Float32Array, void, undefined> {
+function* inPieces(samples: Float32Array, max: number): Generator<Float32Array, void, undefined> {
   for (let i = 0; i < samples.length; i++) if (Math.abs(samples[i]!) > 1) samples[i] = Math.sign(samples[i]!)
-  for (let at = 0; at < samples.length; at += most) yield samples.subarray(at, at + most)
+  for (let at = 0; at < samples.length; at += max) yield samples.subarray(at, at + max)
 }
 
 /** Replaces non-finite samples with 0; returns true if there were any. */

@@ -10,11 +10,11 @@ export interface RegionRules<F extends ScoredFrame> {
   /** Maximum number of consecutive unvoiced frames within a region. */
   mergeGap: number
   /** Minimum run of voiced frames. */
-  shortest: number
+  minRun: number
   /** Minimum length of a region, frames. */
-  least: number
+  minLength: number
   /** Maximum length of a region, frames; a longer one is split at the lowest score of its second half. */
-  longest: number
+  maxLength: number
   /** Maximum number of quieter frames before `begin` was reached that belong to the onset. */
   onset: number
   /** Decides whether the frames of a region are speech; default: every region with a long enough run. */
@@ -87,7 +87,7 @@ export class RegionBuilder<F extends ScoredFrame> {
       candidate.run = 0
       if (at + 1 - candidate.end > mergeGap) return this.close()
     }
-    return at + 1 - candidate.start >= this.#rules.longest ? this.#split(candidate) : undefined
+    return at + 1 - candidate.start >= this.#rules.maxLength ? this.#split(candidate) : undefined
   }
 
   /** Ends the open region, at a pause or at the end of the recording, and returns it if it is speech. */
@@ -117,14 +117,14 @@ export class RegionBuilder<F extends ScoredFrame> {
     candidate.run++
     candidate.longestRun = Math.max(candidate.longestRun, candidate.run)
     // Checking at every frame would be slow, and the first few frames are not enough to decide.
-    if (!candidate.isSpeech && candidate.run % (2 * this.#rules.shortest) === 0) this.#decide(candidate)
+    if (!candidate.isSpeech && candidate.run % (2 * this.#rules.minRun) === 0) this.#decide(candidate)
   }
 
   #decide(candidate: Candidate<F>): boolean {
-    const {shortest, least, isSpeech} = this.#rules
+    const {minRun, minLength, isSpeech} = this.#rules
     candidate.isSpeech ||=
-      candidate.end - candidate.start >= least &&
-      candidate.longestRun >= shortest &&
+      candidate.end - candidate.start >= minLength &&
+      candidate.longestRun >= minRun &&
       (isSpeech?.(candidate.frames.slice(0, candidate.end - candidate.start)) ?? true)
     return candidate.isSpeech
   }

@@ -5,7 +5,7 @@ import {median, rounds} from './measure.js'
 export interface LlmSpeeds {
   /** Resident memory of the process after the first prompt, bytes. */
   memoryBytes: number
-  /** Length of the prompt that was read, at most `longestPrompt`. */
+  /** Length of the prompt that was read, at most the size that is asked for. */
   promptTokens: number
   /** Tokens of the prompt per second. */
   prefill: number

@@ -8,7 +8,7 @@ import {declaredParameters, withParameter} from './parameters.js'
 import {loadConversation, saveConversation} from './saved.js'
 
 /** What a command changes and prints. */
-export interface Outcome {
+export interface CommandOutcome {
   conversation: Conversation
   /** Lines for the user. */
   text: string
@@ -19,10 +19,10 @@ interface SlashCommand {
   usage: string
   effect: string
   /** @param argument what follows the command, without white space around it */
-  run(argument: string, conversation: Conversation, model: ChatModel): Outcome | Promise<Outcome>
+  run(argument: string, conversation: Conversation, model: ChatModel): CommandOutcome | Promise<CommandOutcome>
 }
 
-const changed = (conversation: Conversation, text: string): Outcome => ({conversation, text})
+const changed = (conversation: Conversation, text: string): CommandOutcome => ({conversation, text})
 
 const bye: SlashCommand = {
   usage: '/bye',
@@ -94,7 +94,11 @@ const usages = (): string => {
 export const isSlashCommand = (line: string): boolean => /^\/(\?|[a-z]*)(\s|$)/i.test(line)
 
 /** Runs a line that is a command. @throws chat_command_unknown, chat_command_misused; what the command throws */
-export async function runSlashCommand(line: string, conversation: Conversation, model: ChatModel): Promise<Outcome> {
+export async function runSlashCommand(
+  line: string,
+  conversation: Conversation,
+  model: ChatModel,
+): Promise<CommandOutcome> {
   const words = line.trim().split(/\s+/)
   const name = [2, 1].map((count) => words.slice(0, count).join(' ').toLowerCase()).find((each) => each in commands)
   if (name === undefined) {
@@ -107,7 +111,7 @@ export async function runSlashCommand(line: string, conversation: Conversation, 
 
 const misused = (name: string) => new SvcError('chat_command_misused', {usage: commands[name]?.usage ?? name})
 
-async function setParameter(argument: string, conversation: Conversation): Promise<Outcome> {
+async function setParameter(argument: string, conversation: Conversation): Promise<CommandOutcome> {
   const declared = Object.entries(await declaredParameters())
   const width = Math.max(...declared.map(([name]) => name.length))
   const list = declared.map(([name, {description}]) => `${name.padEnd(width)}  ${description}`).join('\n')
@@ -117,7 +121,7 @@ async function setParameter(argument: string, conversation: Conversation): Promi
   return changed({...conversation, parameters}, `Parameter ${name} set to ${value}.`)
 }
 
-async function setFormat(argument: string, conversation: Conversation): Promise<Outcome> {
+async function setFormat(argument: string, conversation: Conversation): Promise<CommandOutcome> {
   if (argument === '') throw misused('/set format')
   const {format: _, ...others} = conversation
   if (argument === 'none') return changed(others, 'Replies are free.')
@@ -139,7 +143,7 @@ export async function readFormat(argument: string): Promise<NonNullable<Conversa
   return schema as Readonly<Record<string, unknown>>
 }
 
-function show(_: string, conversation: Conversation, model: ChatModel): Outcome {
+function show(_: string, conversation: Conversation, model: ChatModel): CommandOutcome {
   const {parameters, format, think, messages} = conversation
   const set = Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)] as const)
   const facts = [
@@ -156,7 +160,7 @@ function show(_: string, conversation: Conversation, model: ChatModel): Outcome 
 }
 
 /** The loaded model stays; its name replaces that of the conversation. */
-async function load(name: string, {model: current}: Conversation): Promise<Outcome> {
+async function load(name: string, {model: current}: Conversation): Promise<CommandOutcome> {
   if (name === '') throw misused('/load')
   const loaded = await loadConversation(name)
   const note = loaded.model === current ? '' : ` It was saved with the model ${loaded.model}.`

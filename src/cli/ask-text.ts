@@ -5,11 +5,11 @@ import {packageRoot} from '../files/index.js'
 import {wrap} from './table.js'
 
 /** Width of filled text where that of the terminal is unknown or larger, characters. */
-const mostReadable = 100
+const maxReadable = 100
 
 /** The written answer, or else the best passage; then where to read more. */
 export function formatAnswer({answer, passages}: AskV1, columns: number | undefined): string {
-  const width = Math.min(columns || mostReadable, mostReadable)
+  const width = Math.min(columns || maxReadable, maxReadable)
   const [best, ...others] = passages
   if (answer !== null) {
     const notes = answer.removed.map((command) => `Removed, because it does not exist: ${command}\n`)

@@ -4,19 +4,19 @@ import {SvcError} from '../errors/index.js'
 import {formatTable, wrapped} from './table.js'
 
 /** The result of a check. `off`: an optional part that is not installed, not started or not configured. */
-export interface Finding {
+export interface CheckFinding {
   state: 'ok' | 'off' | 'failed'
   value: string
   /** A command or an instruction (a sentence) that fixes the problem. */
   fix?: string
 }
 
-export type Check = () => Finding | Promise<Finding>
+export type Check = () => CheckFinding | Promise<CheckFinding>
 
-const ok = (value: string): Finding => ({state: 'ok', value})
+const ok = (value: string): CheckFinding => ({state: 'ok', value})
 
 /** Runs a check. A check that throws has failed. */
-export async function runCheck(check: Check): Promise<Finding> {
+export async function runCheck(check: Check): Promise<CheckFinding> {
   try {
     return await check()
   } catch (error) {
@@ -28,7 +28,7 @@ export async function runCheck(check: Check): Promise<Finding> {
 export const adviceOf = (fix: string): string => (/^(svc|chmod) /.test(fix) ? `Run \`${fix}\`.` : fix)
 
 /** Findings as a table, each fix below its finding. @param width terminal width in characters; undefined: unlimited */
-export function formatFindings(findings: readonly (Finding & {name: string})[], width?: number): string {
+export function formatFindings(findings: readonly (CheckFinding & {name: string})[], width?: number): string {
   const rows = findings.flatMap(({name, state, value, fix}) => [
     [name, state, value],
     ...(fix === undefined ? [] : [['', '', adviceOf(fix)]]),
@@ -37,7 +37,7 @@ export function formatFindings(findings: readonly (Finding & {name: string})[], 
 }
 
 /** Checks that ONNX Runtime loads and computes 1 + 1 on the device. */
-export async function checkEngine(device: 'cpu' | 'cuda'): Promise<Finding> {
+export async function checkEngine(device: 'cpu' | 'cuda'): Promise<CheckFinding> {
   const {GraphBuilder, openSession, requireDevice, tensor} = await import('../onnx/index.js')
   await requireDevice(device)
   const graph = new GraphBuilder('doctor')
@@ -61,7 +61,7 @@ const decoders = {
   'ogg vorbis': '@wasm-audio-decoders/ogg-vorbis',
 }
 
-export async function checkDecoders(): Promise<Finding> {
+export async function checkDecoders(): Promise<CheckFinding> {
   const missing: string[] = []
   for (const name of Object.values(decoders)) await import(name).catch(() => missing.push(name))
   if (missing.length === 0) return ok(['wav', ...Object.keys(decoders)].join(', '))
@@ -69,7 +69,7 @@ export async function checkDecoders(): Promise<Finding> {
 }
 
 /** Checks for ffmpeg, which decodes all other formats. */
-export async function checkFfmpeg(): Promise<Finding> {
+export async function checkFfmpeg(): Promise<CheckFinding> {
   const name = process.platform === 'win32' ? 'ffmpeg.exe' : 'ffmpeg'
   for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(folder, name)
@@ -83,7 +83,7 @@ export async function checkFfmpeg(): Promise<Finding> {
 }
 
 /** Checks that the model cache is writable or can be created. */
-export async function checkCache(cache: string): Promise<Finding> {
+export async function checkCache(cache: string): Promise<CheckFinding> {
   if (await mayCreate(cache)) return ok(cache)
   const fix = 'Set SVC_SPEECH_CACHE_DIR to a writable directory.'
   return {state: 'failed', value: `${cache} is not writable.`, fix}

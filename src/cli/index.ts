@@ -10,11 +10,11 @@ export {holdChat} from './chat-session.js'
 export {
   adviceOf,
   type Check,
+  type CheckFinding,
   checkCache,
   checkDecoders,
   checkEngine,
   checkFfmpeg,
-  type Finding,
   formatFindings,
   mayCreate,
   runCheck,

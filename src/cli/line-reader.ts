@@ -11,7 +11,7 @@ interface LineReaderOptions {
 }
 
 /** Number of lines of a file or a pipe that are read before they are wanted. */
-const mostWaiting = 1000
+const maxWaiting = 1000
 
 /** Terminals mark pasted text between these modes. */
 const markPastes = '\x1b[?2004h'
@@ -107,7 +107,7 @@ export class LineReader {
     this.#pasted = []
     for (const each of whole.split('\n')) this.#history?.add(each)
     this.#typed.push(whole)
-    if (!this.isTerminal && this.#typed.length >= mostWaiting) this.#lines.pause()
+    if (!this.isTerminal && this.#typed.length >= maxWaiting) this.#lines.pause()
     this.#wake()
   }
 

@@ -27,14 +27,14 @@ export const asMessage = parser('a message id', number)
 
 export const asLease = parser('a lease id', (text) => number(text)?.toString())
 
-const longestWord = 256
+const maxWordLength = 256
 
 /** Control characters, and lone surrogates, which have no UTF-8 encoding. */
 const unprintable = /[\p{Cc}\p{Cs}]/u
 
-const word = (text: string) => (text === '' || text.length > longestWord || unprintable.test(text) ? undefined : text)
+const word = (text: string) => (text === '' || text.length > maxWordLength || unprintable.test(text) ? undefined : text)
 
-const wordRule = `of 1 to ${longestWord} characters on one line`
+const wordRule = `of 1 to ${maxWordLength} characters on one line`
 
 export const asNode = parser(`a node id ${wordRule}`, word)
 

@@ -4,7 +4,7 @@ import {SvcError} from '../errors/index.js'
 import {onAbort} from '../process/index.js'
 
 /** Maximum length of a secret, characters. */
-const longestLine = 4096
+const maxLineLength = 4096
 
 /**
  * Reads a secret from the first line of standard input; on a terminal, prompts for it without echo.
@@ -14,7 +14,7 @@ export async function readSecret(question: string, signal: AbortSignal): Promise
   const {stdin} = process
   const line = stdin.isTTY === true ? await lineOfTerminal(question, signal) : await lineOfPipe(stdin, signal)
   const secret = line.trim()
-  if (secret === '' || secret.length > longestLine)
+  if (secret === '' || secret.length > maxLineLength)
     throw new SvcError('usage', {reason: 'The first line of standard input contains no token.'})
   return secret
 }
@@ -25,7 +25,7 @@ async function lineOfPipe(stdin: Readable, signal: AbortSignal): Promise<string>
   try {
     for await (const chunk of addAbortSignal(signal, stdin).setEncoding('utf8')) {
       text += chunk
-      if (text.includes('\n') || text.length > longestLine) break
+      if (text.includes('\n') || text.length > maxLineLength) break
     }
   } catch (error) {
     signal.throwIfAborted()

@@ -4,10 +4,10 @@ import {inGroup} from './flag-groups.js'
 const limit = (description: string) => Flags.integer({description, helpValue: 'MS', min: 0})
 
 /** Time limits of a speech session, with their descriptions; 0 counts as omitted. */
-const sessionFlags = (timeout: string, longest: string, inference: string) =>
+const sessionFlags = (timeout: string, max: string, inference: string) =>
   inGroup('limit', {
     'timeout-ms': limit(timeout),
-    'max-ms': limit(longest),
+    'max-ms': limit(max),
     'inference-deadline-ms': limit(inference),
   })
 

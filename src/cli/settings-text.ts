@@ -5,7 +5,7 @@ import {formatTable, type TableView, wrapped} from './table.js'
 type Shown = Pick<DescribedSetting, 'name' | 'value' | 'origin' | 'overridden'>
 
 /** Longer values are truncated on a terminal, characters. */
-const longestValue = 40
+const maxValueLength = 40
 
 /** Settings as a table: effective value, source, and overridden values. Values are truncated on a terminal. */
 export const formatSettings = (settings: readonly Shown[], view: TableView = {}): string =>
@@ -13,7 +13,7 @@ export const formatSettings = (settings: readonly Shown[], view: TableView = {})
     ['SETTING', wrapped('VALUE'), wrapped('FROM'), wrapped('OVERRIDES')],
     settings.map(({name, value, origin, overridden}) => [
       name,
-      view.width === undefined ? format(value) : excerpt(format(value), longestValue),
+      view.width === undefined ? format(value) : excerpt(format(value), maxValueLength),
       sourceOf(origin),
       overridden.map((other) => `${sourceOf(other)} = ${format(other.value)}`).join(', '),
     ]),

@@ -37,7 +37,7 @@ import type {
 import type {Sessions} from '../speech-server/index.js'
 import type {ResolveModel} from '../voice/index.js'
 import type {PulledModel} from '../weights/index.js'
-import type {Finding} from './checks.js'
+import type {CheckFinding} from './checks.js'
 import {loadCodeRank} from './code-rank.js'
 import {cudaInstalled, cudaRequested} from './cuda.js'
 import {HubCommand} from './hub-command.js'
@@ -357,7 +357,7 @@ export abstract class SpeechCommand<T extends typeof Command = typeof Command> e
   }
 
   /** Checks that the speech model is on this machine. The fix downloads it, or a better one than the starter model. */
-  protected async checkModel(): Promise<Finding> {
+  protected async checkModel(): Promise<CheckFinding> {
     const found = await this.findModel()
     const model = this.settings(speechSettings).model ?? defaultSpeechModel
     if (found === undefined)

@@ -46,8 +46,8 @@ export const submissionFlags = {
     model: Flags.string({description: 'Model to use. (default: selected automatically)', helpValue: 'NAME'}),
     'task-timeout': durationFlag({
       description: 'Maximum duration of a run, such as 10m. (default: the workspace settings)',
-      leastMs: 1,
-      longestMs: 2 ** 31 - 1,
+      minMs: 1,
+      maxMs: 2 ** 31 - 1,
     }),
     retries: Flags.integer({
       description:
@@ -87,8 +87,8 @@ export const submissionFlags = {
     'lost-after': durationFlag({
       description:
         'Time without a heartbeat after which the node that runs the task is lost. (default: orchestrator.mesh_remote_lease_timeout_ms)',
-      leastMs: 1,
-      longestMs: 2 ** 31 - 1,
+      minMs: 1,
+      maxMs: 2 ** 31 - 1,
     }),
     'replace-lost': Flags.boolean({
       description:

@@ -1,14 +1,14 @@
 import {Flags} from '@oclif/core'
-import {longestDurationMs, readDuration, readMoment} from '../config/index.js'
+import {maxDurationMs, readDuration, readMoment} from '../config/index.js'
 import {SvcError} from '../errors/index.js'
 
 /** A duration, parsed to ms. */
-export const durationFlag = Flags.custom<number, {leastMs?: number; longestMs?: number}>({
+export const durationFlag = Flags.custom<number, {minMs?: number; maxMs?: number}>({
   helpValue: 'DURATION',
-  parse: async (value, _, {name, leastMs = 0, longestMs = longestDurationMs}) => {
+  parse: async (value, _, {name, minMs = 0, maxMs = maxDurationMs}) => {
     const ms = readDuration(value)
-    if (ms !== undefined && ms >= leastMs && ms <= longestMs) return ms
-    const limit = ms === undefined || ms < leastMs ? '' : ` of at most ${Math.floor(longestMs / dayMs)} days`
+    if (ms !== undefined && ms >= minMs && ms <= maxMs) return ms
+    const limit = ms === undefined || ms < minMs ? '' : ` of at most ${Math.floor(maxMs / dayMs)} days`
     throw new SvcError('flag_value', {flag: `--${name}`, value, expected: `a duration${limit} such as 10m, 2h or 30d`})
   },
 })

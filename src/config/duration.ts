@@ -24,7 +24,7 @@ export function parseDuration(text: string): number {
 }
 
 /** Longest duration that a setting, flag or file can contain, ms: 1000 years, so that each time from now has a date. */
-export const longestDurationMs = 365_250 * 86_400_000
+export const maxDurationMs = 365_250 * 86_400_000
 
 /** The last moment that is accepted, Unix ms: the end of the year 9999, the last one with four digits. */
 export const latestMomentMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -32,7 +32,7 @@ export const latestMomentMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 /** A duration as whole ms. Undefined if the text is not a duration of 0 to 1000 years. */
 export function readDuration(text: string): number | undefined {
   const ms = Math.round(parseDuration(text.trim()))
-  return ms >= 0 && ms <= longestDurationMs ? ms : undefined
+  return ms >= 0 && ms <= maxDurationMs ? ms : undefined
 }
 
 /** `2026-12-01`, `2026-12-01T08:00` or `2026-12-01 08:00:30`, with or without a time zone. */

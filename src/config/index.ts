@@ -6,7 +6,7 @@ export {type DescribedSetting, describeSettings} from './describe.js'
 export {
   formatMoment,
   latestMomentMs,
-  longestDurationMs,
+  maxDurationMs,
   parseDuration,
   readDuration,
   readMoment,

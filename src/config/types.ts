@@ -92,13 +92,13 @@ export const number = (bounds: Bounds = {}): SettingType<number> => {
 }
 
 /** Longest delay of a Node.js timer, in milliseconds, about 24 days: a longer delay would fire immediately. */
-const longestWaitMs = 2 ** 31 - 1
+const maxWaitMs = 2 ** 31 - 1
 
 /** A delay in milliseconds that a timer supports. */
-export const milliseconds = (min = 0): SettingType<number> => integer({min, max: longestWaitMs})
+export const milliseconds = (min = 0): SettingType<number> => integer({min, max: maxWaitMs})
 
 /** A delay in seconds that a timer supports. */
-export const seconds = (min = 0): SettingType<number> => integer({min, max: Math.floor(longestWaitMs / 1000)})
+export const seconds = (min = 0): SettingType<number> => integer({min, max: Math.floor(maxWaitMs / 1000)})
 
 /** A number for which 0 turns something off and is exempt from the bounds. Negative numbers are rejected. */
 export const zeroOr = (type: SettingType<number>): SettingType<number> => ({

@@ -1,3 +1,3 @@
-/** Truncates a text to `longest` characters, with an ellipsis if it was cut. */
-export const excerpt = (text: string, longest: number): string =>
-  text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
+/** Truncates a text to `maxLength` characters, with an ellipsis if it was cut. */
+export const excerpt = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`

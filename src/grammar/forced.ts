@@ -3,13 +3,13 @@ import type {Automaton, State} from './parser/automaton.js'
 import {bytesOfToken, findNode, type TokenTrie} from './vocabulary/token-trie.js'
 
 /** Most bytes that are looked ahead. */
-const longestForced = 4096
+const maxForced = 4096
 
 /** The longest text with which every continuation begins, up to a limit. @throws grammar_limit */
 export function forcedBytes(automaton: Automaton, from: State): Uint8Array {
   const bytes: number[] = []
   let state = from
-  while (bytes.length < longestForced) {
+  while (bytes.length < maxForced) {
     const byte = onlyByte(automaton, state)
     const next = byte === undefined ? null : automaton.step(state, byte)
     if (next === null) break

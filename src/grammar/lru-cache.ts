@@ -1,12 +1,12 @@
 /** Values by key, of which the least recently used are dropped if all together are too large. The newest is always kept. */
 export class LruCache<T> {
-  readonly #most: number
+  readonly #maxSize: number
   readonly #entries = new Map<string, {value: T; size: number}>()
   #size = 0
 
   /** @param most maximum size of all values */
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
   }
 
   get(key: string): T | undefined {
@@ -23,7 +23,7 @@ export class LruCache<T> {
     this.#entries.set(key, {value, size})
     this.#size += size
     for (const oldest of this.#entries.keys()) {
-      if (this.#size <= this.#most || oldest === key) break
+      if (this.#size <= this.#maxSize || oldest === key) break
       this.#drop(oldest)
     }
   }

@@ -2,7 +2,7 @@
  * Marks stand for special tokens in grammars and in the texts of replies. A mark is a number; its character is a lone surrogate,
  * and its bytes never occur in UTF-8. So no text and no pattern contains a mark, and tokens with such bytes are never text.
  */
-export const mostMarks = 0x800
+export const maxMarks = 0x800
 
 const first = 0xd800
 
@@ -11,7 +11,7 @@ export const characterOfMark = (mark: number): string => String.fromCharCode(fir
 /** The mark of a character; undefined if it is none. */
 export function markOf(character: string): number | undefined {
   const mark = character.charCodeAt(0) - first
-  return character.length === 1 && mark >= 0 && mark < mostMarks ? mark : undefined
+  return character.length === 1 && mark >= 0 && mark < maxMarks ? mark : undefined
 }
 
 export function bytesOfMark(mark: number): Uint8Array {

@@ -16,17 +16,17 @@ export interface WrittenAnswer {
 }
 
 /** Maximum number of passages. */
-const most = 3
+const maxMatches = 3
 
 /** Lines of the best passage of a page, and of others of the page. */
 const lines = {best: 20, other: 8}
 
 /** Coverage of the best passage below which it is about something else. */
-const leastCoverage = 0.5
+const minCoverage = 0.5
 /** The same if the question names another product. */
-const leastCoverageOfProduct = 0.85
+const minCoverageOfProduct = 0.85
 /** Score of the best passage below which it is about something else. */
-const leastScore = 4.5
+const minScore = 4.5
 
 /** Opens the documentation for questions. Pages are read when they are first needed. */
 export async function openHelp(): Promise<Help> {
@@ -52,9 +52,9 @@ export class Help {
    */
   async passagesFor(question: string): Promise<FoundPassage[]> {
     const {matches, values} = search(this.#index, question)
-    const best = matches.slice(0, most)
-    const wanted = namesProduct(question) ? leastCoverageOfProduct : leastCoverage
-    if (!best.some(({coverage, score}) => coverage >= wanted && score >= leastScore))
+    const best = matches.slice(0, maxMatches)
+    const wanted = namesProduct(question) ? minCoverageOfProduct : minCoverage
+    if (!best.some(({coverage, score}) => coverage >= wanted && score >= minScore))
       throw new SvcError('question_unknown', {})
     return Promise.all(
       best.map(async ({place, more, score}) => {

@@ -33,8 +33,8 @@ function closest(words: MiniSearch, term: string, canBeMeant: (other: string) =>
 function isMisspelling(typed: string, meant: string): boolean {
   if (typed[0] !== meant[0]) return false
   if (isSwapped(typed, meant)) return true
-  const least = typed.length === meant.length ? longWord : shortWord
-  return typed.length >= least && distance(typed, meant) === 1
+  const minLength = typed.length === meant.length ? longWord : shortWord
+  return typed.length >= minLength && distance(typed, meant) === 1
 }
 
 /** Whether two letters have changed places. */

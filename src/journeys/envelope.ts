@@ -35,7 +35,7 @@ export type JourneyIds = {
 }
 
 /** Maximum length of each member in characters. */
-const longest = {
+const maxLengths = {
   journey_id: 2048,
   session_id: 2048,
   thread_id: 2048,
@@ -69,8 +69,8 @@ export function journeyEnvelope(
   }
 }
 
-function limited<T extends string | undefined>(member: keyof typeof longest, value: T): T {
-  const limit = longest[member]
+function limited<T extends string | undefined>(member: keyof typeof maxLengths, value: T): T {
+  const limit = maxLengths[member]
   if (value === undefined || value.length <= limit) return value
   throw new SvcError('journey_invalid', {
     member,

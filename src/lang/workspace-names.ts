@@ -6,7 +6,7 @@ import {declaredNames} from './check/index.js'
 const skipped = new Set(['node_modules', 'dist', 'build'])
 
 /** Limits of a search: entries of folders, programs, and bytes of all programs. */
-const most = {entries: 5000, files: 64, bytes: 1 << 20}
+const max = {entries: 5000, files: 64, bytes: 1 << 20}
 
 /**
  * The names that the programs of a workspace declare, without duplicates. The search is bounded.
@@ -21,7 +21,7 @@ export async function workspaceNames(
   for (const file of await programsBelow(root, onUnreadable))
     try {
       bytes += (await stat(file)).size
-      if (bytes > most.bytes) break
+      if (bytes > max.bytes) break
       for (const name of declaredNames(await readFile(file, 'utf8'))) names.add(name)
     } catch (error) {
       onUnreadable(file, error)
@@ -37,7 +37,7 @@ async function programsBelow(root: string, onUnreadable: (path: string, error: u
   for (const folder of folders)
     try {
       for (const entry of await readdir(folder, {withFileTypes: true})) {
-        if (++entries > most.entries || files.length === most.files) return files
+        if (++entries > max.entries || files.length === max.files) return files
         const {name} = entry
         if (entry.isDirectory() && !name.startsWith('.') && !skipped.has(name)) folders.push(join(folder, name))
         else if (entry.isFile() && name.endsWith('.svc')) files.push(join(folder, name))

@@ -1,4 +1,4 @@
-import {type Device, openSession, type Session, type Tensor, tensor} from '../onnx/index.js'
+import {type Device, type OnnxSession, openSession, type Tensor, tensor} from '../onnx/index.js'
 import {type TopLogits, topLogits} from '../sampling/index.js'
 import type {TensorMap} from '../weights/index.js'
 import {AdapterPool, type PooledAdapter} from './adapters/adapter-pool.js'
@@ -101,7 +101,7 @@ interface Batch {
 }
 
 async function runBatch(
-  session: Session,
+  session: OnnxSession,
   spec: DecoderSpec,
   cache: SequenceCache,
   batch: Batch,

@@ -49,13 +49,13 @@ export const grammarOptions = (
 })
 
 /** Maximum memory of the grammars that are kept, bytes. */
-const mostGrammars = 64 << 20
+const maxGrammars = 64 << 20
 const trieFile = 'vocabulary.trie'
 
 /** Prepares grammars of replies. Grammars are kept; the vocabulary is read or built once, at the first request. */
 export class GrammarReader {
   readonly #options: GrammarReaderOptions
-  readonly #grammars = new LruCache<StoredGrammar>(mostGrammars)
+  readonly #grammars = new LruCache<StoredGrammar>(maxGrammars)
   #vocabulary: Promise<Uint8Array> | undefined
 
   constructor(options: GrammarReaderOptions) {

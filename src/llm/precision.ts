@@ -99,14 +99,14 @@ export async function withQuantised(
   options: Omit<CopyOptions, 'recipe'>,
   {block, downBits} = nibbleScheme,
 ): Promise<TensorMap> {
-  const most = largestWeight()
+  const max = largestWeight()
   const tensors = withParts(stored, spec.fused)
   const size = blockSizes.find((each) => spec.hiddenSize % each === 0)
   const copyOf = (name: string, copy: (entry: TensorEntry) => QuantizedCopy | undefined): QuantizedCopy[] => {
     const entry = tensors.get(name)
     return entry?.shape.length === 2 ? [copy(entry) ?? []].flat() : []
   }
-  const columns = (entry: TensorEntry) => columnsCopy(entry, most)
+  const columns = (entry: TensorEntry) => columnsCopy(entry, max)
   const nibbles = (entry: TensorEntry) => nibblesCopy(entry, block)
   const inLayer = (floats: typeof columns) => (entry: TensorEntry) => {
     if (!isBlockEntry(entry)) return precision === 'f32' ? undefined : floats(entry)
@@ -141,5 +141,5 @@ export async function withQuantised(
     copies.push(...copyOf(name, (entry) => (isBlockEntry(entry) ? exactCopy(entry, kind) : undefined)))
   if (copies.length === 0) return tensors
   const scheme = precision === 'w4' ? `w4 block=${block} down=${downBits}` : precision
-  return withCopies(tensors, copies, {...options, recipe: `${recipe} ${scheme} max=${most} head=${size}`})
+  return withCopies(tensors, copies, {...options, recipe: `${recipe} ${scheme} max=${max} head=${size}`})
 }

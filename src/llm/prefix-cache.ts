@@ -1,7 +1,7 @@
 import {type SequenceState, usableLength} from './sequence-cache.js'
 
 /** Shortest prefix that is reused, tokens: copying a shorter one saves nothing. */
-export const shortestPrefix = 16
+export const minPrefixLength = 16
 
 /** A sequence whose keys and values are saved. */
 export interface SavedPrefix {
@@ -45,15 +45,15 @@ export class PrefixCache {
     return this.#bytes
   }
 
-  /** The longest saved beginning of a prompt, at most `most` tokens. */
-  find(prompt: readonly number[], adapter: string, most: number): Prefix {
+  /** The longest saved beginning of a prompt, at most `max` tokens. */
+  find(prompt: readonly number[], adapter: string, max: number): Prefix {
     let best: {entry: SavedPrefix; length: number} | undefined
     let longest = 0
     for (const entry of this.#entries) {
       if (entry.adapter !== adapter) continue
-      const common = commonLength(entry.tokens, prompt, most)
+      const common = commonLength(entry.tokens, prompt, max)
       const length = usableLength(entry.state, common)
-      if (length >= Math.max(shortestPrefix, best?.length ?? 0)) best = {entry, length}
+      if (length >= Math.max(minPrefixLength, best?.length ?? 0)) best = {entry, length}
       longest = Math.max(longest, common)
     }
     if (best === undefined) return {state: undefined, length: 0, common: longest}
@@ -64,7 +64,7 @@ export class PrefixCache {
 
   /** Whether a sequence is worth saving: it is not yet known, and may fit. */
   wants(tokens: readonly number[], adapter: string, bytes: number): boolean {
-    if (tokens.length < shortestPrefix || bytes > this.#maxBytes) return false
+    if (tokens.length < minPrefixLength || bytes > this.#maxBytes) return false
     for (const entry of this.#entries)
       if (entry.adapter === adapter && commonLength(entry.tokens, tokens, tokens.length) === tokens.length) {
         this.#use(entry)
@@ -97,9 +97,9 @@ export class PrefixCache {
   }
 }
 
-/** Number of equal tokens at the start of two sequences, at most `most`. */
-export function commonLength(a: readonly number[], b: readonly number[], most: number): number {
-  const limit = Math.min(a.length, b.length, most)
+/** Number of equal tokens at the start of two sequences, at most `max`. */
+export function commonLength(a: readonly number[], b: readonly number[], max: number): number {
+  const limit = Math.min(a.length, b.length, max)
   for (let i = 0; i < limit; i++) if (a[i] !== b[i]) return i
   return limit
 }

@@ -12,7 +12,7 @@ const recent = 0.1
 const usualSlope = 0.1
 const forgetting = 0.002
 /** Least expected gain for which a draft is verified. */
-const leastGain = 1.05
+const minGain = 1.05
 
 interface Proposal {
   token: number
@@ -36,7 +36,7 @@ export class PromptLookup {
   /** Additional cost of each drafted token in a run, relative to a run of one token. */
   #slope = usualSlope
   /** Most tokens of the next draft: doubled by a right one. */
-  #most = shortDraft
+  #max = shortDraft
   /** Duration of a run of one token, ms; 0 if unknown. */
   #plainMs = 0
   #proposals: readonly Proposal[] = []
@@ -46,10 +46,10 @@ export class PromptLookup {
     for (const pool of this.#pools) for (let i = from; i < tokens.length; i++) pool.put(tokens, i)
   }
 
-  /** Probable next tokens of a text, at most `most`; none if their verification is not expected to pay. */
-  draft(tokens: readonly number[], most: number): number[] {
-    this.#proposals = this.#propose(tokens, Math.max(1, Math.min(most, this.#most)))
-    let [best, bestGain] = [0, leastGain]
+  /** Probable next tokens of a text, at most `max`; none if their verification is not expected to pay. */
+  draft(tokens: readonly number[], max: number): number[] {
+    this.#proposals = this.#propose(tokens, Math.max(1, Math.min(max, this.#max)))
+    let [best, bestGain] = [0, minGain]
     let [reached, expected] = [1, 1]
     for (const [i, {order}] of this.#proposals.entries()) {
       reached *= this.#rates[order] as number
@@ -57,7 +57,7 @@ export class PromptLookup {
       const gain = expected / (1 + this.#slope * (i + 1))
       if (gain > bestGain) [best, bestGain] = [i + 1, gain]
     }
-    return this.#plainMs === 0 ? [] : this.#proposals.slice(0, Math.min(best, most)).map(({token}) => token)
+    return this.#plainMs === 0 ? [] : this.#proposals.slice(0, Math.min(best, max)).map(({token}) => token)
   }
 
   /**
@@ -73,7 +73,7 @@ export class PromptLookup {
       this.#slope = mean(this.#slope, usualSlope, forgetting)
     } else {
       this.#slope = mean(this.#slope, Math.max(0, (ms / this.#plainMs - 1) / (rows - 1)))
-      this.#most = chosen.length === rows ? Math.min(2 * this.#most, maxDraft) : shortDraft
+      this.#max = chosen.length === rows ? Math.min(2 * this.#max, maxDraft) : shortDraft
     }
     for (const [i, token] of chosen.entries()) {
       const proposal = this.#proposals[i]
@@ -84,10 +84,10 @@ export class PromptLookup {
     }
   }
 
-  #propose(tokens: readonly number[], most: number): Proposal[] {
+  #propose(tokens: readonly number[], max: number): Proposal[] {
     const text = tokens.slice(-longestOrder)
     const proposals: Proposal[] = []
-    while (proposals.length < most) {
+    while (proposals.length < max) {
       const proposal = this.#next(text)
       if (proposal === undefined) break
       proposals.push(proposal)

@@ -21,7 +21,7 @@ import {toolReader} from './reply/tool-grammars.js'
 import {ThinkingBudget, type ThinkingLimit} from './thinking-budget.js'
 
 /** Maximum memory of the grammars that are kept, bytes. */
-const mostGrammars = 128 << 20
+const maxGrammars = 128 << 20
 
 interface Compiled {
   grammar: CompiledGrammar
@@ -32,7 +32,7 @@ interface Compiled {
 export class ReplyConstraints {
   readonly #tokenizer: Tokenizer
   readonly #ends: readonly number[]
-  readonly #grammars = new LruCache<Compiled>(mostGrammars)
+  readonly #grammars = new LruCache<Compiled>(maxGrammars)
   #vocabulary: Vocabulary | undefined
 
   constructor(tokenizer: Tokenizer, ends: ReadonlySet<number>) {

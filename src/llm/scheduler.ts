@@ -304,7 +304,7 @@ export class Scheduler {
     if (this.#lookup === undefined) return []
     const {generation} = job
     const {tokens, remaining, needsLogits} = generation
-    const draft = this.#lookup.draft(tokens, Math.min(remaining, this.#mostTokens(needsLogits)) - 1)
+    const draft = this.#lookup.draft(tokens, Math.min(remaining, this.#maxTokens(needsLogits)) - 1)
     try {
       return generation.allowedStart(draft)
     } catch (error) {
@@ -314,7 +314,7 @@ export class Scheduler {
   }
 
   /** Most tokens of one request in a run, for all of which logits may be returned. */
-  #mostTokens(withLogits: boolean): number {
+  #maxTokens(withLogits: boolean): number {
     const {spec} = this.#decoder
     const scores = this.#slots.cache.capacity * Math.max(1, ...attentionsOf(spec).map(({heads}) => heads))
     return Math.floor(maxIntermediate / Math.max(scores, withLogits ? spec.vocabSize : 0))
@@ -322,7 +322,7 @@ export class Scheduler {
 
   /** At least two: the kernels round a run of one token differently from a longer one. */
   #chunkSize(size: number, withLogits: boolean): number {
-    return Math.max(2, Math.min(size, this.#mostTokens(withLogits)))
+    return Math.max(2, Math.min(size, this.#maxTokens(withLogits)))
   }
 
   #learn(job: Job): void {
@@ -381,7 +381,7 @@ function nextTokens(tokens: readonly number[], from: number, end: number, size: 
  * Size of the next prefill chunk, from the duration of the last one. A run also has a fixed cost, so the size grows in
  * steps instead of by division.
  */
-export function nextChunk(size: number, ms: number, mostMs = maxPauseMs): number {
-  if (ms > mostMs) return Math.max(smallestChunk, Math.floor((size * mostMs) / ms))
-  return ms < 0.6 * mostMs ? Math.min(largestChunk, 2 * size) : size
+export function nextChunk(size: number, ms: number, maxMs = maxPauseMs): number {
+  if (ms > maxMs) return Math.max(smallestChunk, Math.floor((size * maxMs) / ms))
+  return ms < 0.6 * maxMs ? Math.min(largestChunk, 2 * size) : size
 }

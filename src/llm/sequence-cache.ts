@@ -48,21 +48,21 @@ export const cacheBytes = (shape: CacheShape, positions: number): number =>
   positions * positionBytes(shape) + stateBytes(shape)
 
 /** Limits of the number of positions between checkpoints, and the largest part that they are of keys and values. */
-const [leastInterval, largestInterval] = [256, 2048]
+const [minInterval, maxInterval] = [256, 2048]
 const checkpointShare = 0.5
 
 function intervalOf(shape: CacheShape): number {
   const interval = Math.ceil(stateBytes(shape) / (checkpointShare * positionBytes(shape)))
-  return Math.min(largestInterval, Math.max(leastInterval, interval))
+  return Math.min(maxInterval, Math.max(minInterval, interval))
 }
 
 /** Size of the checkpoints that are kept regularly of a sequence of some positions, bytes. */
 export const keptBytes = (shape: CacheShape, positions: number): number =>
   Math.floor(positions / intervalOf(shape)) * stateBytes(shape)
 
-/** The number of first positions of a saved sequence, at most `most`, with which another one can begin. */
-export function usableLength({length, checkpoints}: SequenceState, most: number): number {
-  const available = Math.min(length, most)
+/** The number of first positions of a saved sequence, at most `max`, with which another one can begin. */
+export function usableLength({length, checkpoints}: SequenceState, max: number): number {
+  const available = Math.min(length, max)
   return checkpoints === undefined ? available : (lastWithin(checkpoints, available)?.length ?? 0)
 }
 
@@ -150,9 +150,9 @@ export class SequenceCache {
     this.#states?.keep(slot, isWanted)
   }
 
-  /** The number of first positions of a sequence, at most `most`, with which another one can begin. */
-  usable(slot: number, most: number): number {
-    const available = Math.min(most, this.length(slot))
+  /** The number of first positions of a sequence, at most `max`, with which another one can begin. */
+  usable(slot: number, max: number): number {
+    const available = Math.min(max, this.length(slot))
     return this.#states?.known(slot, available) ?? available
   }
 

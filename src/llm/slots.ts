@@ -1,5 +1,5 @@
 import {isPrefilling, type Job} from './job.js'
-import {commonLength, type PrefixCache, shortestPrefix} from './prefix-cache.js'
+import {commonLength, minPrefixLength, type PrefixCache} from './prefix-cache.js'
 import type {SequenceCache, SequenceState} from './sequence-cache.js'
 
 /** Key of what the keys and values of a sequence depend on besides its tokens. */
@@ -8,7 +8,7 @@ const keyOf = ({adapter}: Job) => adapter?.key ?? ''
 /** Tokens at the end of a prompt that begin the reply, and that the next turn may not repeat. */
 const endOfPrompt = 16
 /** Least number of tokens to compute before such an end: fewer are computed again faster. */
-const leastBeforeEnd = 64
+const minBeforeEnd = 64
 
 /**
  * Where checkpoints of the states of a prompt are worth it: where it begins to differ from known ones, and before its end.
@@ -17,8 +17,8 @@ const leastBeforeEnd = 64
  */
 function stopsOf(length: number, common: number, promptTokens: number): number[] {
   const end = promptTokens - endOfPrompt
-  const branches = common - length >= shortestPrefix ? [common] : []
-  const isEnd = end - length >= leastBeforeEnd && branches.every((branch) => end - branch >= shortestPrefix)
+  const branches = common - length >= minPrefixLength ? [common] : []
+  const isEnd = end - length >= minBeforeEnd && branches.every((branch) => end - branch >= minPrefixLength)
   return [...branches, ...(isEnd ? [end] : [])]
 }
 
@@ -63,16 +63,16 @@ export class Slots {
     } = job
     const slot = this.cache.add()
     const prefixes = scoresPrompt ? undefined : this.#prefixes
-    const most = promptTokens - 2
+    const max = promptTokens - 2
     const key = keyOf(job)
-    const saved = prefixes?.find(tokens, key, most)
+    const saved = prefixes?.find(tokens, key, max)
     let running: {slot: number; length: number} | undefined
     let longest = saved?.common ?? 0
     for (const [other, sibling] of prefixes === undefined ? [] : this.#jobs.entries()) {
       if (keyOf(sibling) !== key) continue
-      const common = commonLength(sibling.generation.tokens, tokens, Math.min(most, this.cache.length(other)))
+      const common = commonLength(sibling.generation.tokens, tokens, Math.min(max, this.cache.length(other)))
       const length = this.cache.usable(other, common)
-      if (length >= Math.max(shortestPrefix, ((running ?? saved)?.length ?? 0) + 1)) running = {slot: other, length}
+      if (length >= Math.max(minPrefixLength, ((running ?? saved)?.length ?? 0) + 1)) running = {slot: other, length}
       longest = Math.max(longest, common)
     }
     const {length} = running ?? saved ?? {length: 0}

@@ -1,4 +1,4 @@
-import {mostMarks} from '../grammar/index.js'
+import {maxMarks} from '../grammar/index.js'
 import {specialsOf, type Tokenizer} from '../text/index.js'
 
 const known = new WeakMap<Tokenizer, ReadonlyMap<number, number>>()
@@ -8,7 +8,7 @@ export function marksOf(tokenizer: Tokenizer, ends: ReadonlySet<number>): Readon
   const found = known.get(tokenizer)
   if (found !== undefined) return found
   const tokens = [...specialsOf(tokenizer)].filter((token) => !ends.has(token)).sort((a, b) => a - b)
-  const marks = new Map(tokens.slice(0, mostMarks).map((token, mark) => [token, mark] as const))
+  const marks = new Map(tokens.slice(0, maxMarks).map((token, mark) => [token, mark] as const))
   known.set(tokenizer, marks)
   return marks
 }

@@ -37,7 +37,7 @@ export async function weightTypes(tensors: TensorMap, precision: Precision): Pro
 
 /** Of the matrices of layers; the integers of a GGUF file are not rounded for f32 and w4. */
 async function errorOf(sample: TensorEntry, precision: Precision): Promise<number> {
-  if (precision === 'w8') return roundingError(sample, {kind: 'columns', most: largestWeight()})
+  if (precision === 'w8') return roundingError(sample, {kind: 'columns', max: largestWeight()})
   if (precision === 'f32' || isBlockEntry(sample)) return 0
   return roundingError(sample, {kind: 'nibbles', size: nibbleScheme.block})
 }

@@ -45,19 +45,19 @@ export function logger(target: string): Logger {
   log ??= open({filter: 'warn', format: 'auto'})
   const {root, level: levelOf} = log
   const level = levelOf(target)
-  const least = level === 'silent' ? methods.length : methods.indexOf(level as Method)
+  const minLevel = level === 'silent' ? methods.length : methods.indexOf(level as Method)
   let opened: PinoLogger | undefined
   const writer = () => (opened ??= root().child({target}, {level}))
   const entries = methods.map((method, at) => [
     method,
-    at < least ? ignore : (...args: Parameters<PinoLogger[Method]>) => writer()[method](...args),
+    at < minLevel ? ignore : (...args: Parameters<PinoLogger[Method]>) => writer()[method](...args),
   ])
   return {
     ...(Object.fromEntries(entries) as Pick<PinoLogger, Method>),
     silent: ignore,
     child: (...args: Parameters<PinoLogger['child']>) => writer().child(...args),
     level,
-    isLevelEnabled: (asked) => methods.indexOf(asked as Method) >= least,
+    isLevelEnabled: (asked) => methods.indexOf(asked as Method) >= minLevel,
   } as Logger
 }
 

@@ -6,7 +6,7 @@ import {conversationPage} from './resources/conversations.js'
 export type Completable = 'task' | 'doubted_task' | 'agent' | 'chat'
 
 /** Maximum number of values in one response, set by the protocol. */
-const most = 100
+const maxValues = 100
 
 export interface Completion {
   values: string[]
@@ -16,7 +16,7 @@ export interface Completion {
 
 export async function complete(base: OperationBase, kind: Completable, prefix: string): Promise<Completion> {
   const values = await candidates(base, kind, prefix.trim().toLowerCase())
-  return {values: values.slice(0, most), total: values.length, hasMore: values.length > most}
+  return {values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues}
 }
 
 async function candidates(base: OperationBase, kind: Completable, prefix: string): Promise<string[]> {

@@ -38,9 +38,9 @@ export interface Sent extends A2ASendV1 {
 }
 
 /** Maximum length of a payload in characters. */
-const longestPayload = 131_072
+const maxPayloadLength = 131_072
 /** Maximum length of a key and of the ids of a message in characters. */
-const longestId = 512
+const maxIdLength = 512
 
 /**
  * Sends a message to the inbox of an agent of this machine. With a key or correlation id, a message is sent only once;
@@ -90,10 +90,10 @@ export function toDraft(
   const {key, correlationId, threadId, tenantId} = rest
   const ids = {key, 'correlation id': correlationId, 'thread id': threadId, 'tenant id': tenantId}
   for (const [what, id] of Object.entries(ids))
-    if (id !== undefined && (id.trim() === '' || id.length > longestId))
-      throw new SvcError('message_invalid', {fault: `its ${what} is blank or longer than ${longestId} characters`})
-  if (payload.length > longestPayload)
-    throw new SvcError('message_invalid', {fault: `its payload is longer than ${longestPayload} characters`})
+    if (id !== undefined && (id.trim() === '' || id.length > maxIdLength))
+      throw new SvcError('message_invalid', {fault: `its ${what} is blank or longer than ${maxIdLength} characters`})
+  if (payload.length > maxPayloadLength)
+    throw new SvcError('message_invalid', {fault: `its payload is longer than ${maxPayloadLength} characters`})
   const sender = requireAgent(context, nameOrId)
   return {
     binding: bindIdentity(sender, sessionId),

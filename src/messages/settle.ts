@@ -60,7 +60,7 @@ function isEnded(consumer: string): boolean {
 }
 
 /** Maximum number of characters of an error that are stored. */
-const longestError = 4096
+const maxErrorLength = 4096
 
 /**
  * Reports that a claimed message could not be handled. It is redelivered to any consumer when the claim would have
@@ -77,7 +77,7 @@ export function failMessage(
   return store.transaction(() => {
     const row = requireMessage(context, agent, reference)
     const holder = holderOf(context, row)
-    const kept = error.slice(0, longestError)
+    const kept = error.slice(0, maxErrorLength)
     // The first reply was lost, and no consumer has claimed the message since.
     const isOpen = holder === undefined && row.claim_owner === null && row.acknowledged_at_ms === null
     if (isOpen && row.last_claim_error === kept) return row

@@ -10,9 +10,9 @@ export {hasByteProducts, largestWeight, obtainableMemory} from './processor.js'
 export {
   booleans,
   type Device,
+  type OnnxSession,
   openSession,
   runtimeVersion,
-  type Session,
   type Tensor,
   tensor,
 } from './session.js'

@@ -56,7 +56,7 @@ export interface TensorInfo {
 }
 
 /** A loaded graph. */
-export interface Session {
+export interface OnnxSession {
   readonly inputs: readonly TensorInfo[]
   readonly outputs: readonly TensorInfo[]
   /**
@@ -85,7 +85,7 @@ const sequenceRejected = 'Non tensor type is temporarily not supported.'
 export async function openSession(
   model: Uint8Array | string,
   {externalFolder, threads, device = 'cpu', memoryPattern = true, spins = true}: SessionOptions,
-): Promise<Session> {
+): Promise<OnnxSession> {
   const options: InferenceSession.SessionOptions = {
     executionProviders: device === 'cuda' ? ['cuda', 'cpu'] : ['cpu'],
     intraOpNumThreads: threads,

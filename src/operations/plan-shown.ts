@@ -6,7 +6,7 @@ export interface JudgedPlanStatus extends PlanStatus {
   socrates: Socrates
 }
 
-const longestDescription = 200
+const maxDescriptionLength = 200
 
 export const presentStatus = ({
   session_id,
@@ -23,7 +23,7 @@ export const presentStatus = ({
   nodes: steps.map((each) => ({
     node_id: each.node_id,
     status: each.status,
-    description: excerpt(each.description, longestDescription),
+    description: excerpt(each.description, maxDescriptionLength),
     workflow: each.workflow ?? null,
     test_decision: each.test_decision,
     task_id: each.task_id ?? null,

@@ -1,7 +1,7 @@
 import type {Schema} from '../contracts/index.js'
 
-/** As `longestDurationMs` of the settings, which the definitions do not load. */
-export const longestDurationMs = 365_250 * 86_400_000
+/** As `maxDurationMs` of the settings, which the definitions do not load. */
+export const maxDurationMs = 365_250 * 86_400_000
 
 /** Builders for the JSON Schemas of the table. An object has no other members unless it is `open`. */
 export const object = (

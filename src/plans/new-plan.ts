@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto'
 import {withoutUndefined} from '../contracts/index.js'
 import {SvcError} from '../errors/index.js'
-import {appendEvent, appendPlanLineage, longest, normaliseManifest, normalisePath} from '../tasks/index.js'
+import {appendEvent, appendPlanLineage, maxLengths, normaliseManifest, normalisePath} from '../tasks/index.js'
 import type {WorkspaceContext} from '../workspace/index.js'
 
 import {stepsFromGoal} from './drafting/from-goal.js'
@@ -100,19 +100,19 @@ export const scopePaths = ({root}: WorkspaceContext, {scopeFiles = []}: Pick<New
 export type DraftRequest = Pick<NewPlan, 'goal' | 'scopeFiles' | 'maxTasks' | 'mode'>
 
 /** Maximum length of a goal, and of an addition to one, characters. */
-const longestGoal = 65_536
+const maxGoalLength = 65_536
 
 /** @throws plan_goal_invalid */
 export function requireGoal(goal: string): void {
   if (goal.trim() === '') throw new SvcError('plan_goal_invalid', {fault: 'is blank'})
-  if (goal.length > longestGoal)
-    throw new SvcError('plan_goal_invalid', {fault: `has ${goal.length} characters; the limit is ${longestGoal}`})
+  if (goal.length > maxGoalLength)
+    throw new SvcError('plan_goal_invalid', {fault: `has ${goal.length} characters; the limit is ${maxGoalLength}`})
 }
 
 /** Applies the length limits of tasks, because the ids are passed to them. @throws plan_id_too_long */
 export function requireIds(ids: {session_id?: string | undefined; tenant_id?: string | undefined}): void {
   for (const [name, id] of Object.entries(withoutUndefined(ids))) {
-    const limit = longest[name as keyof typeof ids]
+    const limit = maxLengths[name as keyof typeof ids]
     if (id.length > limit) throw new SvcError('plan_id_too_long', {name, length: id.length, limit})
   }
 }

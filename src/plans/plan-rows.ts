@@ -49,12 +49,12 @@ export function requirePlan({store, repositoryId}: WorkspaceContext, id: string)
       [repositoryId, maxSuggestions],
     )
     .map((known) => known.id)
-  const suggestion = ids.find((known) => id.length >= shortestBeginning && known.startsWith(id)) ?? nearest(id, ids)
+  const suggestion = ids.find((known) => id.length >= minBeginningLength && known.startsWith(id)) ?? nearest(id, ids)
   throw new SvcError('plan_not_found', {plan: id, suggestion})
 }
 
 /** `plan-` and four digits; a shorter prefix would match too many plans. */
-const shortestBeginning = 9
+const minBeginningLength = 9
 
 interface NodeRow {
   node_id: string

@@ -20,7 +20,7 @@ import {
 import {emitReplan} from './replan.js'
 import type {ReplanTrigger} from './vocabulary.js'
 
-const longestReason = 2000
+const maxReasonLength = 2000
 
 /**
  * Replans after the failure of a task if its node has a matching trigger and the settings allow automatic replanning.
@@ -33,7 +33,7 @@ export function replanAfterFailure(context: WorkspaceContext, taskId: number, fa
   const {plan, nodes, failed, trigger} = lost
   const {plan_session_id: id, current_version: parent} = plan
   const version = parent + 1
-  const reason = failure.slice(0, longestReason)
+  const reason = failure.slice(0, maxReasonLength)
   const steps = recoverySteps(failed, reason)
   insertVersion(context, id, {
     version,

@@ -187,7 +187,7 @@ export interface PlanSummary {
 }
 
 /** Maximum length of a goal in a list, characters. */
-const longestExcerpt = 200
+const maxExcerptLength = 200
 
 /** Plans, newest first. @throws plan_not_found */
 export function listPlans(
@@ -201,7 +201,7 @@ export function listPlans(
   return store
     .all<Omit<PlanSummary, 'origin_session_id'> & {origin_session_id: string | null}>(
       `SELECT plan_session_id AS session_id, origin_session_id, status, strategy AS execution_mode,
-  iif(length(goal_text) <= @most, goal_text, substr(goal_text, 1, @most - 1) || '…') AS goal,
+  iif(length(goal_text) <= @max, goal_text, substr(goal_text, 1, @max - 1) || '…') AS goal,
   current_version AS latest_version, ${count('')} AS total, ${count(" AND status = 'completed'")} AS completed,
   ${count(" AND status = 'failed'")} AS failed, created_at AS created_at_ms, updated_at AS updated_at_ms
 FROM plan_sessions s
@@ -215,7 +215,7 @@ ORDER BY created_at DESC, plan_session_id DESC LIMIT @limit`,
         origin: originSessionId ?? null,
         before: before ?? null,
         created: start?.created_at ?? null,
-        most: longestExcerpt,
+        max: maxExcerptLength,
         limit,
       },
     )

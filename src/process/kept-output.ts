@@ -24,7 +24,7 @@ export interface OutputListener {
 const joinBytes = 4096
 /** Characters of standard error that are kept for the error message. */
 const lastCharacters = 4096
-const longestLine = 300
+const maxLineLength = 300
 /** Frames of a stack, the mark below a source line, and the version that Node.js prints at its end. */
 const aroundError =
   /^(at (.*:\d+:\d+\)?|.* \((<anonymous>|native|index \d+)\))|\[?[\w.-]+\]?-wrapper:\d+:\d+|[\^~]+|Node\.js v\d+\.\d+\.\d+)$/
@@ -112,7 +112,7 @@ export class KeptOutput {
       .map((line) => line.trim())
       .filter((line) => line !== '' && !aroundError.test(line))
       .slice(-count)
-      .map((line) => line.slice(0, longestLine))
+      .map((line) => line.slice(0, maxLineLength))
   }
 
   #add(source: OutputSource, text: string): void {

@@ -1,7 +1,7 @@
 import type {OutputSource} from './kept-output.js'
 
 /** A longer line is passed on in parts, characters. */
-const longestLine = 4096
+const maxLineLength = 4096
 
 /** Splits the streams of a program into lines. A carriage return ends a line, too: programs redraw their progress with it. */
 export class LineSplitter {
@@ -16,8 +16,8 @@ export class LineSplitter {
     const lines = (this.#open[source] + text).split(/\r?\n|\r(?!$)/)
     const last = lines.pop() ?? ''
     for (const line of lines) this.#onLine(source, line)
-    this.#open[source] = last.length > longestLine ? '' : last
-    if (last.length > longestLine) this.#onLine(source, last)
+    this.#open[source] = last.length > maxLineLength ? '' : last
+    if (last.length > maxLineLength) this.#onLine(source, last)
   }
 
   /** Passes on lines without an end. */

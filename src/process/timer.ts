@@ -1,7 +1,7 @@
 import {onAbort} from './abort.js'
 
 /** Maximum delay of a timer of Node.js, ms, about 24.8 days: a longer one would fire at once. */
-const longestDelayMs = 2 ** 31 - 1
+const maxDelayMs = 2 ** 31 - 1
 
 /** A timer that can be stopped. */
 export interface Timer {
@@ -16,7 +16,7 @@ export interface Timer {
 export function startTimer(run: () => void, ms: number, {isWaitedFor = true} = {}): Timer {
   let timer: NodeJS.Timeout
   const start = (left: number) => {
-    const delay = Math.min(left, longestDelayMs)
+    const delay = Math.min(left, maxDelayMs)
     timer = setTimeout(() => (left > delay ? start(left - delay) : run()), delay)
     if (!isWaitedFor) timer.unref()
   }

@@ -26,20 +26,20 @@ export const logSumExp = (logits: Float32Array): number => logSumExpAbove(logits
 
 /** The largest finite value; -Infinity if there is none. */
 export function highest(values: Float32Array): number {
-  let most = -Infinity
+  let max = -Infinity
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!
-    if (value > most && value < Infinity) most = value
+    if (value > max && value < Infinity) max = value
   }
-  return most
+  return max
 }
 
 /** The same if the maximum is known. */
-export function logSumExpAbove(logits: Float32Array, most: number): number {
+export function logSumExpAbove(logits: Float32Array, max: number): number {
   let total = 0
   for (let id = 0; id < logits.length; id++) {
     const logit = logits[id]!
-    if (Number.isFinite(logit)) total += Math.exp(logit - most)
+    if (Number.isFinite(logit)) total += Math.exp(logit - max)
   }
-  return most + Math.log(total)
+  return max + Math.log(total)
 }

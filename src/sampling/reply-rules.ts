@@ -31,18 +31,18 @@ export function replyRules(rules: ReplyRules, {promptTokens, limit, endTokens}: 
   const {suppressed, suppressedFirst, forcedFirst, forcedLast, minNewTokens, minLength} = rules
   const isEnd = ([only, ...others]: readonly number[]) => others.length === 0 && endTokens.has(only ?? -1)
   const badWords = rules.badWords.filter((word) => !isEnd(word))
-  const least = minNewTokens ?? minLength - promptTokens
+  const min = minNewTokens ?? minLength - promptTokens
   const first = promptTokens === 1 && forcedFirst.length > 0 ? promptTokens + 1 : promptTokens
   const processor: LogitsProcessor = (logits, history) => {
     for (const word of badWords) if (endsWithStart(history, word)) exclude(logits, word.slice(-1))
-    if (history.length - promptTokens < least) exclude(logits, endTokens)
+    if (history.length - promptTokens < min) exclude(logits, endTokens)
     if (history.length === 1) force(logits, forcedFirst)
     if (history.length - promptTokens === limit - 1) force(logits, forcedLast)
     exclude(logits, suppressed)
     if (history.length === first) exclude(logits, suppressedFirst)
   }
   const isNeutral =
-    least <= 0 && [badWords, suppressed, suppressedFirst, forcedFirst, forcedLast].every(({length}) => length === 0)
+    min <= 0 && [badWords, suppressed, suppressedFirst, forcedFirst, forcedLast].every(({length}) => length === 0)
   return isNeutral ? [] : [processor]
 }
 

@@ -49,10 +49,10 @@ export function createSampler(options: SamplingOptions, further: readonly Logits
 
 /** The most likely tokens that are allowed, at most `count`. */
 function firstAllowed({ids, logits}: TopLogits, allowed: Uint32Array, count: number) {
-  const most = Math.min(count, ids.length)
-  const found = {ids: new Uint32Array(most), values: new Float32Array(most)}
+  const max = Math.min(count, ids.length)
+  const found = {ids: new Uint32Array(max), values: new Float32Array(max)}
   let at = 0
-  for (let i = 0; i < ids.length && at < most; i++) {
+  for (let i = 0; i < ids.length && at < max; i++) {
     const id = ids[i]!
     if (((allowed[id >>> 5] ?? 0) >>> (id & 31)) & 1) {
       found.ids[at] = id

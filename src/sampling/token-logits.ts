@@ -64,9 +64,9 @@ export class TokenLogits {
   highestBefore(end: number): number {
     const {values, tokens, text} = this.#known
     if (tokens === undefined) return highest(values.subarray(0, end))
-    let most = highest(values.subarray(text, end))
-    for (const token of tokens) if (values[token]! > most) most = values[token]!
-    return most
+    let max = highest(values.subarray(text, end))
+    for (const token of tokens) if (values[token]! > max) max = values[token]!
+    return max
   }
 
   highest(): number {
@@ -74,12 +74,12 @@ export class TokenLogits {
   }
 
   /** Log-sum-exp of all tokens that are not excluded. @param most the highest logit */
-  logSumExpAbove(most: number): number {
+  logSumExpAbove(max: number): number {
     const {values, tokens, text, restTotal} = this.#known
-    if (tokens === undefined) return logSumExpAbove(values, most)
-    let total = Math.exp(logSumExpAbove(values.subarray(text), most) - most) + Math.exp(restTotal - most)
-    for (const token of tokens) total += Math.exp(values[token]! - most)
-    return most + Math.log(total)
+    if (tokens === undefined) return logSumExpAbove(values, max)
+    let total = Math.exp(logSumExpAbove(values.subarray(text), max) - max) + Math.exp(restTotal - max)
+    for (const token of tokens) total += Math.exp(values[token]! - max)
+    return max + Math.log(total)
   }
 
   /** Ids of the `count` largest logits, largest first, lower ids first on ties. */

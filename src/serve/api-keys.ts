@@ -13,7 +13,7 @@ export interface ClientKey {
 
 const maxKeys = 1000
 const maxBytes = 1 << 20
-const shortestKey = 16
+const minKeyLength = 16
 const maxWeight = 1000
 const nameForm = /^[\w.-]{1,64}$/
 const fields = new Set(['key', 'weight', 'requests_per_minute', 'tokens_per_minute'])
@@ -59,12 +59,12 @@ function readKey(name: string, table: Record<string, unknown>, refuse: (reason: 
   const unknown = Object.keys(table).find((field) => !fields.has(field))
   if (!nameForm.test(name)) refuse('a name has other characters than letters, digits, _, . and -')
   if (unknown !== undefined) refuse(`${name} has the unknown field ${unknown}`)
-  if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key) || key.length < shortestKey)
-    return refuse(`the key of ${name} is not a text of at least ${shortestKey} visible ASCII characters`)
-  const count = (value: unknown, field: string, most: number): number =>
-    Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most
+  if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key) || key.length < minKeyLength)
+    return refuse(`the key of ${name} is not a text of at least ${minKeyLength} visible ASCII characters`)
+  const count = (value: unknown, field: string, max: number): number =>
+    Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= max
       ? Number(value)
-      : refuse(`${field} of ${name} is not an integer from 1 to ${most}`)
+      : refuse(`${field} of ${name} is not an integer from 1 to ${max}`)
   return {
     name,
     key,

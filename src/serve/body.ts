@@ -4,7 +4,7 @@ import {counted, SvcError} from '../errors/index.js'
 export const maxMessages = 4096
 
 /** Bounds of lists of stop strings: their number, and the characters of each. */
-export const stopBounds = {max: 64, longest: 1000}
+export const stopBounds = {max: 64, maxLength: 1000}
 
 /** Maximum depth of JSON values that chat templates read, and of JSON Schemas. */
 const maxDepth = 32
@@ -124,11 +124,14 @@ export class Fields {
   }
 
   /** A list of strings; a single string counts as a list of one. */
-  texts(name: string, {longest = Infinity, ...count}: Bounds & {longest?: number} = {}): readonly string[] | undefined {
+  texts(
+    name: string,
+    {maxLength = Infinity, ...count}: Bounds & {maxLength?: number} = {},
+  ): readonly string[] | undefined {
     const one = this.get(name)
-    if (isString(one)) return this.#short(name, [one], longest)
+    if (isString(one)) return this.#short(name, [one], maxLength)
     const all = this.#typed(name, 'string or list of strings', (value) => isList(value) && value.every(isString))
-    return all && this.#short(name, this.#counted(name, all as readonly string[], count), longest)
+    return all && this.#short(name, this.#counted(name, all as readonly string[], count), maxLength)
   }
 
   object(name: string, label?: (name: string) => string): Fields | undefined {
@@ -168,8 +171,9 @@ export class Fields {
     return items
   }
 
-  #short(name: string, texts: readonly string[], longest: number): readonly string[] {
-    if (texts.some((text) => text.length > longest)) throw this.wrong(name, `have at most ${longest} characters each`)
+  #short(name: string, texts: readonly string[], maxLength: number): readonly string[] {
+    if (texts.some((text) => text.length > maxLength))
+      throw this.wrong(name, `have at most ${maxLength} characters each`)
     return texts
   }
 }

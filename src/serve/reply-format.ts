@@ -2,7 +2,7 @@ import type {ReplyFormat} from '../llm/index.js'
 import {type Fields, isJsonObject} from './body.js'
 
 /** Maximum number of choices, and characters of each. */
-const choiceBounds = {min: 1, max: 10_000, longest: 10_000}
+const choiceBounds = {min: 1, max: 10_000, maxLength: 10_000}
 
 /** A format, and the path of the field that states it, which errors name. */
 export type StatedFormat = readonly [field: string, format: ReplyFormat]

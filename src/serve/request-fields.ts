@@ -14,7 +14,7 @@ export const routes = [
 export type Route = (typeof routes)[number]
 
 /** What the server does with a field of a request. A field that is null counts as absent. */
-export type Outcome =
+export type FieldOutcome =
   /** The server reads it, and validates its value. */
   | {kind: 'works'}
   /** It cannot change the text of a reply, so any value, or any of this type, is accepted. */
@@ -33,12 +33,12 @@ export interface FieldRow {
   /** As in `options.stop`, `messages[].role`. */
   path: string
   routes: readonly Route[]
-  outcome: Outcome
+  outcome: FieldOutcome
 }
 
-type Limits = Omit<Extract<Outcome, {kind: 'limited'}>, 'kind'>
+type Limits = Omit<Extract<FieldOutcome, {kind: 'limited'}>, 'kind'>
 
-const rowsOf = (routes: readonly Route[], outcome: Outcome, paths: string): FieldRow[] =>
+const rowsOf = (routes: readonly Route[], outcome: FieldOutcome, paths: string): FieldRow[] =>
   paths.split(' ').map((path) => ({path, routes, outcome}))
 const works = (routes: readonly Route[], paths: string) => rowsOf(routes, {kind: 'works'}, paths)
 const ignored = (routes: readonly Route[], paths: string, type?: 'boolean' | 'integer') =>
@@ -330,7 +330,7 @@ const formOf = (param: string): string => param.replace(/\[\d+\]/g, '[]')
 
 /** The table of one route. */
 class RouteFields implements DeclaredFields {
-  readonly #outcomes = new Map<string, Outcome>()
+  readonly #outcomes = new Map<string, FieldOutcome>()
   /** Prefixes of paths in the table, such as `options.`. */
   readonly #objects = new Set([''])
   readonly #code: 'bad_request' | 'unsupported_value'

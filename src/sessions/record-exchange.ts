@@ -3,7 +3,7 @@ import type {Session} from './session.js'
 import type {Sessions} from './sessions.js'
 
 /** Maximum length of a recorded turn, characters. */
-const longestContent = 16_384
+const maxContentLength = 16_384
 
 /** A session, or undefined if it does not exist or cannot be read. */
 export function findSession(sessions: Sessions, id: string): Session | undefined {
@@ -30,6 +30,6 @@ export interface Exchange {
 export function recordExchange(sessions: Sessions, id: string | undefined, exchange: Exchange): void {
   if (id === undefined || findSession(sessions, id) === undefined) return
   const {question, answer, inputTokens = 0, outputTokens = 0} = exchange
-  sessions.addTurn(id, {role: 'user', content: question.slice(0, longestContent), tokens: inputTokens})
-  sessions.addTurn(id, {role: 'assistant', content: answer.slice(0, longestContent), tokens: outputTokens})
+  sessions.addTurn(id, {role: 'user', content: question.slice(0, maxContentLength), tokens: inputTokens})
+  sessions.addTurn(id, {role: 'assistant', content: answer.slice(0, maxContentLength), tokens: outputTokens})
 }

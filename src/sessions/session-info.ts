@@ -25,13 +25,13 @@ export const sessionInfo = (session: Session): SessionInfo => ({
 })
 
 /** Maximum length of a turn in a summary, and of a summary, characters. */
-const longestTurn = 200
-const longestSummary = 8000
+const maxTurnLength = 200
+const maxSummaryLength = 8000
 
 /** A summary without a model: the beginning of each turn, one per line; the first lines are dropped if it is too long. */
 export function summariseTurns(turns: readonly Turn[]): string {
   const lines = turns.map(
-    ({role, content}) => `${role}: ${excerpt(content.replaceAll(/\s+/g, ' ').trim(), longestTurn)}`,
+    ({role, content}) => `${role}: ${excerpt(content.replaceAll(/\s+/g, ' ').trim(), maxTurnLength)}`,
   )
-  return lines.length === 0 ? 'No turns.' : lines.join('\n').slice(-longestSummary)
+  return lines.length === 0 ? 'No turns.' : lines.join('\n').slice(-maxSummaryLength)
 }

@@ -163,7 +163,7 @@ function requireSupported(model: TokenizerFile['model']): void {
 const seam = '\uFDD0'
 
 /** Maximum length of a word: merging it cannot be interrupted. */
-const longestRun = 65_536
+const maxRunLength = 65_536
 /** Words encoded between two calls of `check`. */
 const wordsPerCheck = 256
 
@@ -227,7 +227,7 @@ function wordEncoder(
   }
   return (words, count) => {
     const found: number[] = []
-    const most = (count.maxTokens ?? Number.POSITIVE_INFINITY) - count.tokens
+    const max = (count.maxTokens ?? Number.POSITIVE_INFINITY) - count.tokens
     let sinceCheck = wordsPerCheck
     const encodePart = (part: string) => {
       if (sinceCheck++ >= wordsPerCheck) {
@@ -245,11 +245,11 @@ function wordEncoder(
         const names: string[] = []
         for (const part of parts) {
           names.push(...encodePart(part))
-          if (found.length + names.length > most) throw new TooManyTokens()
+          if (found.length + names.length > max) throw new TooManyTokens()
         }
         addKnown(names, found)
       }
-      if (found.length > most) throw new TooManyTokens()
+      if (found.length > max) throw new TooManyTokens()
     }
     count.tokens += found.length
     return found
@@ -257,9 +257,9 @@ function wordEncoder(
 }
 
 function requireShort({length}: string): void {
-  if (length > longestRun)
+  if (length > maxRunLength)
     throw new SvcError('bad_request', {
-      reason: `the prompt has ${length} characters without a word break; the maximum is ${longestRun}`,
+      reason: `the prompt has ${length} characters without a word break; the maximum is ${maxRunLength}`,
     })
 }
 

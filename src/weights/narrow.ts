@@ -64,12 +64,12 @@ const [blockWeights, blockBytes] = [32, 34]
 export function narrowToBlocks(values: Float32Array): Uint8Array | undefined {
   const blocks = Buffer.alloc((values.length / blockWeights) * blockBytes)
   for (let from = 0, at = 0; from < values.length; from += blockWeights, at += blockBytes) {
-    let most = 0
-    for (let i = 0; i < blockWeights; i++) most = Math.max(most, Math.abs(values[from + i]!))
-    const half = floatToHalf(most / 127)
+    let max = 0
+    for (let i = 0; i < blockWeights; i++) max = Math.max(max, Math.abs(values[from + i]!))
+    const half = floatToHalf(max / 127)
     if ((half & 0x7c00) === 0x7c00) return undefined
     blocks.writeUInt16LE(half, at)
-    const inverse = most === 0 ? 0 : 127 / most
+    const inverse = max === 0 ? 0 : 127 / max
     for (let i = 0; i < blockWeights; i++) blocks.writeInt8(Math.round(values[from + i]! * inverse), at + 2 + i)
   }
   return blocks

@@ -11,7 +11,7 @@ import {type WeightDtype, weightBytes, widenRows} from './weight-rows.js'
  * offsets. `stored` copies them to 8 bits for a graph that computes with 32-bit floats.
  */
 export type Scheme =
-  | {kind: 'columns'; most: number; bounds: boolean}
+  | {kind: 'columns'; max: number; bounds: boolean}
   | {kind: 'blocks'; size: number; bounds: boolean; exact?: boolean}
   | {kind: 'nibbles'; size: number; exact?: boolean}
   | {kind: 'stored'; size: number; exact: true}
@@ -102,8 +102,8 @@ function quantize({source, rows, input, scheme}: QuantizeJob, handle: number, me
   const step = rowsPerChunk(input, source.order)
   for (let first = 0; first < rows; first += step) {
     const weight = read(first, Math.min(step, rows - first))
-    quantizeColumns(weight, input, first, scheme.most, result)
-    bounds?.set(columnBounds(weight, input, scheme.most), 2 * first)
+    quantizeColumns(weight, input, first, scheme.max, result)
+    bounds?.set(columnBounds(weight, input, scheme.max), 2 * first)
   }
   return {...result, bounds}
 }

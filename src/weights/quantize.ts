@@ -22,7 +22,7 @@ export function quantizeColumns(
   weight: Float32Array,
   input: number,
   first: number,
-  most: number,
+  max: number,
   {values, scales}: QuantizedColumns,
 ): void {
   const out = scales.length
@@ -32,7 +32,7 @@ export function quantizeColumns(
     const count = Math.min(tileRows, rows - tile)
     for (let row = 0; row < count; row++) {
       const from = (tile + row) * input
-      const scale = largest(weight, from, from + input) / most
+      const scale = largest(weight, from, from + input) / max
       scales[first + tile + row] = scale
       inverses[row] = inverseOf(scale)
     }
@@ -54,11 +54,11 @@ export function quantizeColumns(
  * @param most as for `quantizeColumns`
  * @returns `[rows, 2]`
  */
-export function columnBounds(weight: Float32Array, input: number, most: number): Float32Array {
+export function columnBounds(weight: Float32Array, input: number, max: number): Float32Array {
   const bounds = new Float32Array((2 * weight.length) / input)
   for (let row = 0; row < bounds.length / 2; row++) {
     const [from, to] = [row * input, (row + 1) * input]
-    const scale = largest(weight, from, to) / most
+    const scale = largest(weight, from, to) / max
     const inverse = inverseOf(scale)
     const stored = Math.fround(scale)
     let [error, norm] = [0, 0]

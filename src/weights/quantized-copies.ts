@@ -98,9 +98,9 @@ async function runInThreads(work: QuantizeWork, threads: number, onProgress: (we
  * Copy with one scale per output: `NAME.columns` `[in, out]` and `NAME.columns_scale` `[out]`; with `bounds`, also
  * `NAME.columns_bounds` `[out, 2]` of `columnBounds`.
  */
-export const columnsCopy = (entry: TensorEntry, most = 127, {bounds = false} = {}): QuantizedCopy => ({
+export const columnsCopy = (entry: TensorEntry, max = 127, {bounds = false} = {}): QuantizedCopy => ({
   entry,
-  scheme: {kind: 'columns', most, bounds},
+  scheme: {kind: 'columns', max, bounds},
 })
 
 /**

@@ -7,7 +7,7 @@ import {refuseOtherThanWeights, weightBytes, widenRows} from './weight-rows.js'
 const sampleRows = 64
 
 /** To integers of 8 bits with one scale per row, as `quantizeColumns`, or of 4 bits with one per block. */
-export type Rounding = {kind: 'columns'; most: number} | {kind: 'nibbles'; size: number}
+export type Rounding = {kind: 'columns'; max: number} | {kind: 'nibbles'; size: number}
 
 /**
  * The error of rounding a matrix `[out, in]`, from a sample of its rows: the root of the mean square of the differences, relative
@@ -23,7 +23,7 @@ export async function roundingError(entry: TensorEntry, rounding: Rounding): Pro
   const length = weightBytes(dtype, weight.length)
   for await (const bytes of readTensorBytes({...entry, length}, length)) widenRows(bytes, entry, input, weight)
   const roundedAt =
-    rounding.kind === 'columns' ? columns(weight, rows, rounding.most) : nibbles(weight, input, rounding.size)
+    rounding.kind === 'columns' ? columns(weight, rows, rounding.max) : nibbles(weight, input, rounding.size)
   let [error, total] = [0, 0]
   for (const [i, value] of weight.entries()) {
     error += (value - roundedAt(i)) ** 2
@@ -32,10 +32,10 @@ export async function roundingError(entry: TensorEntry, rounding: Rounding): Pro
   return total === 0 ? 0 : Math.sqrt(error / total)
 }
 
-function columns(weight: Float32Array, rows: number, most: number): (index: number) => number {
+function columns(weight: Float32Array, rows: number, max: number): (index: number) => number {
   const input = weight.length / rows
   const {values, scales} = {values: new Int8Array(weight.length), scales: new Float32Array(rows)}
-  quantizeColumns(weight, input, 0, most, {values, scales})
+  quantizeColumns(weight, input, 0, max, {values, scales})
   return (i) => values[(i % input) * rows + Math.floor(i / input)]! * scales[Math.floor(i / input)]!
 }
 

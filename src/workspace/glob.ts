@@ -10,7 +10,7 @@ interface Glob {
 type Segment = typeof anyDepth | readonly string[]
 
 const anyDepth = Symbol('**')
-const most = 1024
+const maxPatterns = 1024
 const remembered = new Map<string, Glob>()
 
 /**
@@ -64,7 +64,7 @@ function compile(pattern: string): Glob {
   const known = remembered.get(pattern)
   if (known !== undefined) return known
   const glob = {alternatives: expand(pattern, pattern).map(parse)}
-  if (remembered.size >= most) remembered.clear()
+  if (remembered.size >= maxPatterns) remembered.clear()
   remembered.set(pattern, glob)
   return glob
 }
@@ -86,8 +86,8 @@ function expand(pattern: string, whole: string): string[] {
   const {before, choices, after} = braces
   const heads = choices.flatMap((choice) => expand(choice, whole)).map((choice) => before + choice)
   const tails = expand(after, whole)
-  if (heads.length * tails.length > most)
-    throw new SvcError('usage', {reason: `The pattern "${whole}" expands to more than ${most} patterns.`})
+  if (heads.length * tails.length > maxPatterns)
+    throw new SvcError('usage', {reason: `The pattern "${whole}" expands to more than ${maxPatterns} patterns.`})
   return heads.flatMap((head) => tails.map((tail) => head + tail))
 }
 

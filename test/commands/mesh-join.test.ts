@@ -181,7 +181,7 @@ describe('svc mesh join, as a member', () => {
     await keep()
     const known = server.requests.length
     const isKnownAgain = () => joining.lines.some((each, i) => i > 0 && each.includes('"joined"'))
-    await until(() => isKnownAgain() || server.requests.length > known + 8, 'a sign of life')
+    await until(() => isKnownAgain() || server.requests.length > known + 8, 'a heartbeat')
     assert.equal(await joining.end('SIGTERM'), 0)
     const failures = joining.lines.filter((each) => each.includes('"failed"')).length
     assert.ok(failures <= 4, joining.lines.join('\n'))
@@ -228,7 +228,7 @@ describe('svc mesh join, as a member', () => {
     const {startInTurn} = await meshWorkspace(t, server, {})
     const joining = startInTurn(['mesh', 'join', '--node', 'n'])
     await joining.says(/^warning: The control plane responded to heartbeat with status 503.* Retrying in 1 s\.$/m)
-    await until(() => server.requests.length > 2, 'another sign of life')
+    await until(() => server.requests.length > 2, 'another heartbeat')
     assert.equal(await joining.end('SIGTERM'), 0)
   })
 })

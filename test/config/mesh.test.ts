@@ -53,22 +53,22 @@ const lenient = (setting: string, fallback: boolean): Variable => ({
 })
 
 /** A number with a range; values out of range are ignored. */
-const whole = (setting: string, fallback: number | undefined, least: number, most?: number): Variable => ({
+const whole = (setting: string, fallback: number | undefined, min: number, max?: number): Variable => ({
   setting,
   default: fallback,
-  reads: [[String(least), least], ...(most === undefined ? [] : [[String(most), most] as const])],
-  refuses: [String(least - 1), ...(most === undefined ? [] : [String(most + 1)]), '1.5', 'many'],
+  reads: [[String(min), min], ...(max === undefined ? [] : [[String(max), max] as const])],
+  refuses: [String(min - 1), ...(max === undefined ? [] : [String(max + 1)]), '1.5', 'many'],
 })
 
 /** A number with a range; values out of range are clamped. */
-const clamped = (setting: string, fallback: number, least: number, most: number): Variable => ({
+const clamped = (setting: string, fallback: number, min: number, max: number): Variable => ({
   setting,
   default: fallback,
   reads: [
-    [String(least - 1), least],
-    [String(least), least],
-    [String(most), most],
-    [String(most + 1), most],
+    [String(min - 1), min],
+    [String(min), min],
+    [String(max), max],
+    [String(max + 1), max],
   ],
   refuses: ['-1', 'many'],
 })

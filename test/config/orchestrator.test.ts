@@ -29,24 +29,24 @@ interface Variable {
   clears?: true
 }
 
-const longestMs = 2_147_483_647
-const longestSecs = 2_147_483
+const maxMs = 2_147_483_647
+const maxSecs = 2_147_483
 
 /** A whole number with bounds: values on both sides of each bound, and values that are not whole numbers. */
-const whole = (setting: string, fallback: number, least: number, most?: number): Variable => ({
+const whole = (setting: string, fallback: number, min: number, max?: number): Variable => ({
   setting: `orchestrator.${setting}`,
   default: fallback,
   file: fallback + 1,
-  reads: [[`${least}`, least], [`+${least}`, least], ...(most === undefined ? [] : [[`${most}`, most] as const])],
-  refuses: [`${least - 1}`, ...(most === undefined ? [] : [`${most + 1}`]), `${fallback}.0`, '1e3', 'many', '0x10'],
+  reads: [[`${min}`, min], [`+${min}`, min], ...(max === undefined ? [] : [[`${max}`, max] as const])],
+  refuses: [`${min - 1}`, ...(max === undefined ? [] : [`${max + 1}`]), `${fallback}.0`, '1e3', 'many', '0x10'],
 })
 
-const fraction = (setting: string, fallback: number, file: number, least: number, most?: number): Variable => ({
+const fraction = (setting: string, fallback: number, file: number, min: number, max?: number): Variable => ({
   setting: `orchestrator.${setting}`,
   default: fallback,
   file,
-  reads: [[`${least}`, least], ['1e-1', 0.1], ...(most === undefined ? [] : [[`${most}`, most] as const])],
-  refuses: [`${least - 0.01}`, ...(most === undefined ? [] : [`${most + 0.01}`]), 'NaN', 'Infinity', 'high'],
+  reads: [[`${min}`, min], ['1e-1', 0.1], ...(max === undefined ? [] : [[`${max}`, max] as const])],
+  refuses: [`${min - 0.01}`, ...(max === undefined ? [] : [`${max + 0.01}`]), 'NaN', 'Infinity', 'high'],
 })
 
 /** A boolean of type `strict`. */
@@ -114,7 +114,7 @@ const agent = (setting: string): Variable => ({
 const variables: Record<string, Variable> = {
   SVC_ORCHESTRATOR_ENABLED: strict('enabled', true),
   SVC_ORCHESTRATOR_MAX_AGENTS: whole('max_agents', 8, 1, 256),
-  SVC_ORCHESTRATOR_LOCK_TIMEOUT_MS: whole('lock_timeout_ms', 30_000, 100, longestMs),
+  SVC_ORCHESTRATOR_LOCK_TIMEOUT_MS: whole('lock_timeout_ms', 30_000, 100, maxMs),
   SVC_ORCHESTRATOR_TOESTUB_GATE: strict('toestub_gate', true),
   SVC_ORCHESTRATOR_MAX_DEBUG_ITERATIONS: whole('max_debug_iterations', 3, 0, 255),
   SVC_ORCHESTRATOR_MAX_TOESTUB_DEBUG_ITERATIONS: whole('max_toestub_debug_iterations', 3, 0, 255),
@@ -138,7 +138,7 @@ const variables: Record<string, Variable> = {
   SVC_ORCHESTRATOR_TRUST_GATE_RELAX_ENABLED: strict('trust_gate_relax_enabled', false),
   SVC_ORCHESTRATOR_TRUST_GATE_RELAX_MIN_RELIABILITY: fraction('trust_gate_relax_min_reliability', 0.85, 0.7, 0, 1),
   SVC_ORCHESTRATOR_ATTENTION_ENABLED: strict('attention_enabled', false),
-  SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS: whole('attention_budget_ms', 3_600_000, 0, longestMs),
+  SVC_ORCHESTRATOR_ATTENTION_BUDGET_MS: whole('attention_budget_ms', 3_600_000, 0, maxMs),
   SVC_ORCHESTRATOR_ATTENTION_ALERT_THRESHOLD: {
     setting: 'orchestrator.attention_alert_threshold',
     default: 0.7,
@@ -203,7 +203,7 @@ const variables: Record<string, Variable> = {
   SVC_ORCHESTRATOR_FALLBACK_SINGLE: strict('fallback_to_single_agent', true),
   SVC_ORCHESTRATOR_MIN_AGENTS: whole('min_agents', 1, 0, 256),
   SVC_ORCHESTRATOR_SCALING_THRESHOLD: whole('scaling_threshold', 5, 1),
-  SVC_ORCHESTRATOR_IDLE_RETIREMENT_MS: whole('idle_retirement_ms', 300_000, 0, longestMs),
+  SVC_ORCHESTRATOR_IDLE_RETIREMENT_MS: whole('idle_retirement_ms', 300_000, 0, maxMs),
   SVC_ORCHESTRATOR_SCALING_ENABLED: strict('scaling_enabled', false),
   SVC_ORCHESTRATOR_COST_PREFERENCE: word('cost_preference', 'performance', 'economy', [
     ['performance', 'performance'],
@@ -229,7 +229,7 @@ const variables: Record<string, Variable> = {
     ['balanced', 'balanced'],
   ]),
   SVC_ORCHESTRATOR_MAX_SPAWN_PER_TICK: whole('max_spawn_per_tick', 5, 1, 256),
-  SVC_ORCHESTRATOR_SCALING_COOLDOWN_MS: whole('scaling_cooldown_ms', 5000, 0, longestMs),
+  SVC_ORCHESTRATOR_SCALING_COOLDOWN_MS: whole('scaling_cooldown_ms', 5000, 0, maxMs),
   SVC_ORCHESTRATOR_URGENT_REBALANCE_THRESHOLD: whole('urgent_rebalance_threshold', 3, 0),
   SVC_ORCHESTRATOR_MIGRATION_V2_ENABLED: strict('orchestration_migration.orchestration_v2_enabled', false),
   SVC_ORCHESTRATOR_MIGRATION_LEGACY_FALLBACK: strict('orchestration_migration.legacy_orchestration_fallback', true),
@@ -263,18 +263,8 @@ const variables: Record<string, Variable> = {
       [',', []],
     ],
   },
-  SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_POLL_INTERVAL_SECS: whole(
-    'mesh_remote_result_poll_interval_secs',
-    5,
-    0,
-    longestSecs,
-  ),
-  SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS: whole(
-    'mesh_remote_worker_poll_interval_secs',
-    5,
-    0,
-    longestSecs,
-  ),
+  SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_POLL_INTERVAL_SECS: whole('mesh_remote_result_poll_interval_secs', 5, 0, maxSecs),
+  SVC_ORCHESTRATOR_MESH_REMOTE_WORKER_POLL_INTERVAL_SECS: whole('mesh_remote_worker_poll_interval_secs', 5, 0, maxSecs),
   SVC_ORCHESTRATOR_MESH_REMOTE_RESULT_MAX_MESSAGES_PER_POLL: {
     setting: 'orchestrator.mesh_remote_result_max_messages_per_poll',
     default: 64,
@@ -289,7 +279,7 @@ const variables: Record<string, Variable> = {
   },
   SVC_ORCHESTRATOR_MESH_EXEC_LEASE_RECONCILE: flag('orchestrator.mesh_exec_lease_reconcile', true),
   SVC_ORCHESTRATOR_MESH_EXEC_LEASE_AUTO_REVOKE: flag('orchestrator.mesh_exec_lease_auto_revoke', true),
-  SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS: whole('mesh_poll_interval_secs', 30, 0, longestSecs),
+  SVC_ORCHESTRATOR_MESH_POLL_INTERVAL_SECS: whole('mesh_poll_interval_secs', 30, 0, maxSecs),
   SVC_ORCHESTRATOR_MESH_HTTP_TIMEOUT_MS: {
     setting: 'orchestrator.mesh_http_timeout_ms',
     default: 10_000,
@@ -505,16 +495,16 @@ describe('a list of roles in a variable', () => {
 describe('settings of the file only', () => {
   const cases: [key: string, fallback: unknown, accepted: unknown[], rejected: unknown[]][] = [
     ['default_priority', 'normal', ['background', 'normal', 'urgent'], ['high', 1]],
-    ['task_timeout_ms', 1_800_000, [1, longestMs], [0, longestMs + 1, 1.5]],
-    ['stale_threshold_ms', 60_000, [0, longestMs], [-1, longestMs + 1]],
+    ['task_timeout_ms', 1_800_000, [1, maxMs], [0, maxMs + 1, 1.5]],
+    ['stale_threshold_ms', 60_000, [0, maxMs], [-1, maxMs + 1]],
     ['agent_token_budget', 100_000, [0, 1_000_000], [-1, 1.5]],
     ['agent_daily_budget_micros', 0, [1, 1_000_000], [-1, 0.5]],
     ['execution_time_budget_multiplier', 1.5, [0.5, 10], [0, -1]],
-    ['idle_timeout_ms', 600_000, [0, longestMs], [-1, longestMs + 1]],
+    ['idle_timeout_ms', 600_000, [0, maxMs], [-1, maxMs + 1]],
     ['auto_continue_enabled', false, [true], ['true', 1]],
-    ['continuation_cooldown_ms', 30_000, [0, longestMs], [-1, longestMs + 1]],
+    ['continuation_cooldown_ms', 30_000, [0, maxMs], [-1, maxMs + 1]],
     ['max_auto_continuations', 5, [0, 1000], [-1, 1001]],
-    ['heartbeat_interval_ms', 5000, [1, longestMs], [0, longestMs + 1]],
+    ['heartbeat_interval_ms', 5000, [1, maxMs], [0, maxMs + 1]],
     ['session.sessions_dir', '.svc/sessions', ['/work/sessions'], [1]],
     ['session.max_sessions', 16, [1, 100_000], [0, 100_001]],
     ['session.idle_timeout_secs', 1800, [0, 315_360_000], [-1, 315_360_001]],
@@ -548,7 +538,7 @@ describe('settings of the file only', () => {
     ['default_processor', 'ai', ['ai', 'exec', 'external'], ['shell']],
     ['model_prices', {}, [{'gpt-oss': 0.002, 'llama3.2:1b': 0}], [[], 'x', {m: -1}, {m: 'x'}]],
     ['exec.enabled', false, [true], ['true', 1]],
-    ['exec.timeout_ms', 60_000, [1, longestMs], [0, longestMs + 1]],
+    ['exec.timeout_ms', 60_000, [1, maxMs], [0, maxMs + 1]],
     ['exec.max_output_bytes', 262_144, [1, 2 ** 30], [0, 2 ** 30 + 1]],
     ['exec.secrets', [], [['DEPLOY_KEY'], []], [['A', 1], 'A']],
     [
@@ -582,10 +572,10 @@ describe('settings of the file only', () => {
     ['repo_shard_specialization_weight', 1.5, [0, 9], [-0.01]],
     ['repo_shard_validation_failure_penalty', 0.8, [0, 9], [-0.01]],
     ['repo_reduce_conflict_cooldown_penalty', 2.5, [0, 9], [-0.01]],
-    ['repo_reduce_conflict_cooldown_ms', 300_000, [0, longestMs], [-1, longestMs + 1]],
+    ['repo_reduce_conflict_cooldown_ms', 300_000, [0, maxMs], [-1, maxMs + 1]],
     ['mesh_training_routing_experimental', false, [true], [1]],
     ['mesh_training_budget_pressure', 0, [0, 1], ['high', Number.NaN]],
-    ['mesh_remote_lease_timeout_ms', 300_000, [1, longestMs], [0, longestMs + 1]],
+    ['mesh_remote_lease_timeout_ms', 300_000, [1, maxMs], [0, maxMs + 1]],
     ['mesh_remote_replace_lost_worker', false, [true], ['true', 1]],
     ['mesh_remote_reconcile', 'keep_original', ['keep_original', 'keep_replacement'], ['keep', true]],
     ['mesh_remote_lease_gated_roles', [], [['verifier', 'builder'], []], [['ops'], ['builder', 1], 'builder']],

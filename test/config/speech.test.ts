@@ -41,12 +41,12 @@ const on: readonly Reading[] = [
 const notBoolean = ['2', 'banana']
 const anyPath: readonly Reading[] = [[' ./a b/c.json ', './a b/c.json']]
 const anyText: readonly Reading[] = [[' as it is ', 'as it is']]
-const count = (least: number): readonly Reading[] => [
+const count = (min: number): readonly Reading[] => [
   ['100000', 100_000],
-  [`${least}`, least],
+  [`${min}`, min],
 ]
 const notCount = ['-1', '1.5', 'many']
-const clampedTo = (least: number): readonly Reading[] => [...count(least), [`${least - 1}`, least], ['0', least]]
+const clampedTo = (min: number): readonly Reading[] => [...count(min), [`${min - 1}`, min], ['0', min]]
 const anyNumber: readonly Reading[] = [
   ['0.5', 0.5],
   ['-2', -2],
@@ -607,16 +607,16 @@ describe('the keys of [speech]', () => {
     }
   })
 
-  for (const [key, least] of [
+  for (const [key, min] of [
     ['chat_max_messages', 4],
     ['route_max_user_turns', 1],
   ] as const)
-    it(`${key} is raised to ${least} if a file contains less`, () => {
+    it(`${key} is raised to ${min} if a file contains less`, () => {
       const {settings, warnings} = resolveSettings(speechSessionSettings, {
         env: {},
         file: {path: 'Svc.toml', data: {speech: {[key]: 0}}, warnings: []},
       })
-      assert.equal(settings.find(({name}) => name === `speech.${key}`)?.value, least)
+      assert.equal(settings.find(({name}) => name === `speech.${key}`)?.value, min)
       assert.deepEqual(warnings, [])
     })
 

@@ -4,7 +4,7 @@ import {flagGroups} from '../../src/cli/flag-groups.js'
 import {loadCommands} from '../../src/cli/package.js'
 import {type Setting, settingTables} from '../../src/config/index.js'
 import {explainDiagnostics} from '../../src/lang/index.js'
-import {type FieldRow, type Outcome, requestFields, routes} from '../../src/serve/request-fields.js'
+import {type FieldOutcome, type FieldRow, requestFields, routes} from '../../src/serve/request-fields.js'
 import {realtimeErrors, realtimeEvents, realtimeFields} from '../../src/speech-server/index.js'
 import {jsonText} from '../operations/json-text.js'
 import {projectFile} from '../support/project.js'
@@ -60,7 +60,7 @@ async function servePage(): Promise<string> {
   return `${guide}${start}${requestFieldsTable()}`
 }
 
-const outcomeText = (outcome: Outcome | undefined): string => {
+const outcomeText = (outcome: FieldOutcome | undefined): string => {
   if (outcome === undefined) return ''
   if (outcome.kind === 'works') return 'works'
   if (outcome.kind === 'ignored') return 'no effect'

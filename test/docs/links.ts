@@ -1,7 +1,7 @@
 /** Checks the links between the pages of the project: that the file exists, and that it has the heading. */
 import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs'
 import {dirname, join, normalize} from 'node:path'
-import type {Finding} from './prose.js'
+import type {ProseFinding} from './prose.js'
 
 const skipped = new Set(['node_modules', '.git', 'dist'])
 
@@ -33,7 +33,7 @@ function anchorsOf(text: string): Set<string> {
 const withoutBlocks = (text: string): string => text.replaceAll(/^```.*?^```$/gms, '')
 
 /** The links of pages that lead nowhere. Addresses with a scheme are not followed. */
-export function linkFindings(root: string, pages: readonly string[]): Finding[] {
+export function linkFindings(root: string, pages: readonly string[]): ProseFinding[] {
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   const anchors = new Map<string, Set<string>>()
   const hasAnchor = (page: string, anchor: string) => {

@@ -6,7 +6,7 @@ export interface Text {
   text: string
 }
 
-export interface Finding {
+export interface ProseFinding {
   place: string
   rule: string
 }
@@ -40,19 +40,19 @@ const phrases: readonly (readonly [phrase: RegExp, instead: string])[] = [
 ]
 
 /** A sentence with more words than this is split. */
-const longestSentence = 30
+const maxSentenceWords = 30
 
-export const longestSummary = 60
+export const maxSummaryLength = 60
 
 /** What is wrong with some texts. Code, links, paths and quoted names are not prose. */
-export const proseFindings = (texts: readonly Text[]): Finding[] =>
+export const proseFindings = (texts: readonly Text[]): ProseFinding[] =>
   texts.flatMap(({place, text}) => {
     const prose = withoutCode(text)
     const unidiomatic = phrases.flatMap(([phrase, instead]) => {
       const found = phrase.exec(prose)?.[0]
       return found === undefined ? [] : [{place, rule: `"${found.trim()}": write ${instead}`}]
     })
-    const long = sentencesOf(prose).filter((sentence) => wordsOf(sentence) > longestSentence)
+    const long = sentencesOf(prose).filter((sentence) => wordsOf(sentence) > maxSentenceWords)
     return [
       ...unidiomatic,
       ...long.map((sentence) => ({place, rule: `${wordsOf(sentence)} words: ${sentence.trim().slice(0, 60)}…`})),
@@ -60,9 +60,9 @@ export const proseFindings = (texts: readonly Text[]): Finding[] =>
   })
 
 /** What is wrong with the summaries of commands, by their command line. */
-export const summaryFindings = (texts: readonly Text[], verbs: ReadonlySet<string>): Finding[] =>
+export const summaryFindings = (texts: readonly Text[], verbs: ReadonlySet<string>): ProseFinding[] =>
   texts.flatMap(({place, text}) => [
-    ...(text.length > longestSummary ? [{place, rule: `${text.length} characters: ${text}`}] : []),
+    ...(text.length > maxSummaryLength ? [{place, rule: `${text.length} characters: ${text}`}] : []),
     ...(verbs.has(text.split(' ')[0] ?? '') ? [] : [{place, rule: `starts with no verb of the list: ${text}`}]),
   ])
 

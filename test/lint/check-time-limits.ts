@@ -9,9 +9,9 @@ const findings = readdirSync(folder, {recursive: true, encoding: 'utf8'})
   .filter((path) => path.endsWith('.ts') && !path.startsWith('bench/'))
   .sort()
   .flatMap((path) => timeLimits(readFileSync(join(folder, path), 'utf8')).map((limit) => ({path, ...limit})))
-for (const {path, line, ms, least} of findings)
+for (const {path, line, ms, min} of findings)
   process.stdout.write(
-    `test/${path}:${line}: a time limit of ${ms} ms; count work, wait for an event, or allow ${least} ms\n`,
+    `test/${path}:${line}: a time limit of ${ms} ms; count work, wait for an event, or allow ${min} ms\n`,
   )
 process.stdout.write(`time limits: ${findings.length} findings\n`)
 process.exitCode = findings.length === 0 ? 0 : 1

@@ -6,15 +6,15 @@
 import {parseAst} from 'rolldown/parseAst'
 
 /** Smallest limit that is generous, ms. */
-export const leastMs = 10_000
+export const minMs = 10_000
 /** The same for a test, a suite or a hook. */
-export const leastTestMs = 120_000
+export const minTestMs = 120_000
 
 export interface Limit {
   line: number
   ms: number
   /** Smallest limit that is accepted here, ms. */
-  least: number
+  min: number
 }
 
 interface Node {
@@ -111,9 +111,9 @@ export function timeLimits(source: string): Limit[] {
   }
 
   const found = new Map<Node, Omit<Limit, 'line'>>()
-  const add = (node: Node, value: unknown, least = leastMs) => {
+  const add = (node: Node, value: unknown, min = minMs) => {
     const ms = numberOf(value)
-    if (ms !== undefined && ms < least) found.set(node, {ms, least})
+    if (ms !== undefined && ms < min) found.set(node, {ms, min})
   }
   /** Adds the comparisons that are true only if a measured time is short, or long with `isLong`. */
   const addBounds = (condition: Node, isLong: boolean) => {
@@ -136,8 +136,7 @@ export function timeLimits(source: string): Limit[] {
     const pause = [...nodesOf(body)].find((each) => isCall(each, 'sleep'))
     if (!ends || count === undefined || pause === undefined) return
     const [times, ms] = [numberOf(count.right), numberOf(argumentsOf(pause)[0])]
-    if (times !== undefined && ms !== undefined && times * ms < leastMs)
-      found.set(loop, {ms: times * ms, least: leastMs})
+    if (times !== undefined && ms !== undefined && times * ms < minMs) found.set(loop, {ms: times * ms, min: minMs})
   }
 
   for (const node of all) {
@@ -151,7 +150,7 @@ export function timeLimits(source: string): Limit[] {
     if (!isWait && !isCall(node, ...runsTests, ...runsPrograms)) continue
     for (const options of argumentsOf(node).filter(({type}) => type === 'ObjectExpression'))
       for (const {key, value} of options.properties as Node[]) {
-        if (nameOf(key) === 'timeout') add(node, value, isCall(node, ...runsTests) ? leastTestMs : leastMs)
+        if (nameOf(key) === 'timeout') add(node, value, isCall(node, ...runsTests) ? minTestMs : minMs)
         if (isWait && nameOf(key) === 'signal' && isNode(value) && isCall(value, 'timeout'))
           add(node, argumentsOf(value)[0])
       }

@@ -322,7 +322,7 @@ const server = await serveHttp(
     access: {token: undefined, readToken: undefined, allowedTools: [], readRoleAllowedTools: []},
     healthAuth: false,
     allowRemote: false,
-    sessions: {most: 64, idleMs: 600_000},
+    sessions: {max: 64, idleMs: 600_000},
     requestsPerMinute: 0,
   },
 )

@@ -111,7 +111,7 @@ describe('a frame of JSON-RPC', {concurrency: false}, () => {
       access: {token: undefined, readToken: undefined, allowedTools: [], readRoleAllowedTools: []},
       healthAuth: false,
       allowRemote: false,
-      sessions: {most: 4, idleMs: 600_000},
+      sessions: {max: 4, idleMs: 600_000},
       requestsPerMinute: 0,
     })
     test.after(() => server.close(0))

@@ -141,7 +141,7 @@ describe('each tool', () => {
 })
 
 /** Maximum size of the tool list, which a model reads before every conversation, in tokens of o200k_base. */
-const mostTokens = 3000
+const maxTokens = 3000
 
 const asText = (listed: readonly Tool[]) => JSON.stringify({tools: listed.map(listTool)})
 
@@ -155,6 +155,6 @@ function biggest(): string {
 describe('default tool list', () => {
   it('has at most 3,000 tokens', () => {
     const tokens = countTokens(asText(byDefault))
-    assert.ok(tokens <= mostTokens, `${tokens} tokens; ${biggest()}`)
+    assert.ok(tokens <= maxTokens, `${tokens} tokens; ${biggest()}`)
   })
 })

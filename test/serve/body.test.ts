@@ -48,8 +48,8 @@ describe('Fields', () => {
     [(fields) => fields.integers('x', {min: 0}), [1, -1], 'x must be at least 0'],
     [(fields) => fields.texts('x', {max: 1}), ['a', 'b'], 'x must have at most 1 item'],
     [(fields) => fields.texts('x', {min: 1}), [], 'x must have at least 1 item'],
-    [(fields) => fields.texts('x', {longest: 2}), ['ab', 'abc'], 'x must have at most 2 characters each'],
-    [(fields) => fields.texts('x', {longest: 2}), 'abc', 'x must have at most 2 characters each'],
+    [(fields) => fields.texts('x', {maxLength: 2}), ['ab', 'abc'], 'x must have at most 2 characters each'],
+    [(fields) => fields.texts('x', {maxLength: 2}), 'abc', 'x must have at most 2 characters each'],
     [(fields) => fields.objects('x', {max: 2}), [{}, {}, {}], 'x must have at most 2 items'],
   ]
   for (const [reader, x, sentence] of bounds)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {after, before, describe, it} from 'node:test'
 import {isDeepStrictEqual} from 'node:util'
-import {type Outcome, type Route, requestFields, routes} from '../../src/serve/request-fields.js'
+import {type FieldOutcome, type Route, requestFields, routes} from '../../src/serve/request-fields.js'
 import {type RunningServer, startServer} from '../support/server.js'
 import {suiteFolder, writeFiles} from '../support/temporary.js'
 import {tinyModelFiles} from '../support/tiny-model.js'
@@ -292,7 +292,7 @@ const contexts: Readonly<Record<string, Body>> = {
 }
 
 /** A value of another type, or one that is not among those of a field. */
-function wrongValue(outcome: Outcome, example: unknown): unknown {
+function wrongValue(outcome: FieldOutcome, example: unknown): unknown {
   if (outcome.kind === 'ignored') return outcome.type === undefined ? undefined : {}
   if (outcome.kind === 'works') return typeof example === 'object' && !Array.isArray(example) ? 5 : {}
   return ['x', true].find((value) => !outcome.values.some((allowed) => isDeepStrictEqual(allowed, value)))

@@ -21,12 +21,12 @@ import {ServerProcess} from './server-process.js'
 const services: readonly Service[] = [serveService, daemonService, meshService, dbService]
 
 /** Maximum warm-up, ms, for filling caches and compiling code; half of a short run. */
-const longestWarmUpMs = 120_000
+const maxWarmUpMs = 120_000
 /** Time without clients for closing connections, then for taking samples, ms. */
 const settleMs = 3000
 const idleMs = 4000
 /** Maximum pause of a client between two steps, ms. */
-const longestPauseMs = 50
+const maxPauseMs = 50
 /** Time after the return of clients during which samples are ignored, ms. */
 const resumeMs = 2000
 
@@ -90,7 +90,7 @@ async function useOne(
     const client = await service.connect({address, index, random, tally})
     while (!isOver()) {
       await client.step()
-      await pause(random.below(longestPauseMs))
+      await pause(random.below(maxPauseMs))
     }
     await client.close()
   } catch (error) {
@@ -114,7 +114,7 @@ let status = 1
 try {
   for (const service of services) if (!interrupt.signal.aborted) targets.push(await start(root, service))
   const startedMs = performance.now()
-  const warmUpMs = Math.min(longestWarmUpMs, minutes * 30_000)
+  const warmUpMs = Math.min(maxWarmUpMs, minutes * 30_000)
   await use(targets, 0, startedMs + warmUpMs)
   const before = await rest(targets)
   const resumedMs = performance.now()

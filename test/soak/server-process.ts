@@ -10,7 +10,7 @@ const preload = new URL('./preload.js', import.meta.url).href
 const startMs = 60_000
 const stopMs = 30_000
 /** Maximum length of a line kept as evidence, characters. */
-const longestError = 2000
+const maxErrorLength = 2000
 
 /** Exit of a server; `signal` if it was killed by one. */
 export interface Exit {
@@ -54,7 +54,7 @@ export class ServerProcess {
     const [, stdout, stderr, reports] = child.stdio as unknown as [null, Readable, Readable, Readable]
     const errors: string[] = []
     createInterface({input: stderr}).on('line', (line) => {
-      if (isError(line)) errors.push(line.slice(0, longestError))
+      if (isError(line)) errors.push(line.slice(0, maxErrorLength))
     })
     const exited = once(child, 'exit').then(([code, signal]) => ({code, signal}) as Exit)
     const lines = createInterface({input: stdout})

@@ -4,7 +4,7 @@ import {EventEmitter, once} from 'node:events'
 import {tmpdir} from 'node:os'
 import type {Readable} from 'node:stream'
 import {fileURLToPath} from 'node:url'
-import {environment, longestRunMs, type SvcOptions, type SvcResult, startSvc, svc} from './svc.js'
+import {environment, maxRunMs, type SvcOptions, type SvcResult, startSvc, svc} from './svc.js'
 
 /** Request to a process. It prints the mark to both streams when the command line has ended. */
 export interface CommandLine {
@@ -171,7 +171,7 @@ async function runIn(
   {onStdout, onStderr}: {onStdout?: OnText; onStderr?: OnText} = {},
 ): Promise<SvcResult> {
   hold(child)
-  const late = setTimeout(() => child.kill('SIGKILL'), longestRunMs)
+  const late = setTimeout(() => child.kill('SIGKILL'), maxRunMs)
   try {
     const mark = `\0${randomUUID()}\0`
     const outputs = [outputOf(child.stdout, mark, onStdout), outputOf(child.stderr, mark, onStderr)] as const

@@ -12,13 +12,13 @@ export interface SvcOptions {
 }
 
 /** Timeout of a program, ms. Servers and daemons on a slow machine run for minutes. */
-export const longestRunMs = 15 * 60_000
+export const maxRunMs = 15 * 60_000
 
 const base = {
   reject: false,
   extendEnv: false,
   stripFinalNewline: false,
-  timeout: longestRunMs,
+  timeout: maxRunMs,
   // On a busy machine, a program may take longer to end after a signal than the limit of the library.
   forceKillAfterDelay: false,
 } as const

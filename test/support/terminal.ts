@@ -1,6 +1,6 @@
 import type {TestContext} from 'node:test'
 import {execa} from 'execa'
-import {environment, longestRunMs, type SvcOptions, svcBinary} from './svc.js'
+import {environment, maxRunMs, type SvcOptions, svcBinary} from './svc.js'
 import {until} from './until.js'
 
 interface Ended {
@@ -32,7 +32,7 @@ export function startTerminal(
     env: {...environment(env), TERM: 'xterm'},
     extendEnv: false,
     reject: false,
-    timeout: longestRunMs,
+    timeout: maxRunMs,
     all: true,
   })
   test.after(() => terminal.kill('SIGKILL'))

@@ -9,7 +9,7 @@ import {
   submitBatch,
   takeClaim,
 } from '../../src/tasks/index.js'
-import {freeDeadClaims, longestClaimMs} from '../../src/tasks/lifecycle/claim.js'
+import {freeDeadClaims, maxClaimMs} from '../../src/tasks/lifecycle/claim.js'
 import {runProgram} from '../orchestrator/support/child-process.js'
 import {
   contents,
@@ -147,7 +147,7 @@ describe('a claiming client', () => {
   it('does not lose a claim immediately if it asks for more than the maximum', async (t) => {
     const orchestrator = await openTestOrchestrator(t)
     submit(orchestrator, external)
-    takeClaim(orchestrator, {owner: 'first', ttlMs: longestClaimMs + 1})
+    takeClaim(orchestrator, {owner: 'first', ttlMs: maxClaimMs + 1})
     refused('no_task_to_claim', () => takeClaim(orchestrator, {owner: 'second'}))
   })
 })

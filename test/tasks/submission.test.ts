@@ -3,7 +3,7 @@ import {readFile} from 'node:fs/promises'
 import {describe, it} from 'node:test'
 import {redoOperation, undoOperation} from '../../src/orchestrator/index.js'
 import {requireRow, requireTask, submitTask, taskEnvelope} from '../../src/tasks/index.js'
-import {longest} from '../../src/tasks/submission/submission.js'
+import {maxLengths} from '../../src/tasks/submission/submission.js'
 import {openTestOrchestrator, refused} from '../orchestrator/support/open-test-orchestrator.js'
 import {submit} from '../orchestrator/support/tasks.js'
 import {projectFile} from '../support/project.js'
@@ -18,10 +18,10 @@ describe('the limits of a submission', async () => {
     const limits = Object.entries(properties).flatMap(([name, {maxLength}]) =>
       maxLength === undefined || name === 'description' ? [] : [[name, maxLength]],
     )
-    assert.deepEqual(Object.fromEntries(limits), longest)
+    assert.deepEqual(Object.fromEntries(limits), maxLengths)
   })
 
-  for (const [name, limit] of Object.entries(longest))
+  for (const [name, limit] of Object.entries(maxLengths))
     it(`reject ${name} with one character too many`, async (t) => {
       const orchestrator = await openTestOrchestrator(t)
       const inHints = !(name in schema.properties)

@@ -22,7 +22,7 @@ describe('the blocks of GGUF files', () => {
       const found = new Float32Array(expected.length)
       widenBlocks(bytesOf(blocks), dtype as BlockDtype, found)
       // The reference rounds the product before it adds the offset.
-      const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+      const largest = expected.reduce((max, value) => Math.max(max, Math.abs(value)), 0)
       for (const [i, value] of expected.entries())
         assert.ok(Math.abs(found[i]! - value) <= 1e-6 * largest, `${dtype} ${i}`)
     })

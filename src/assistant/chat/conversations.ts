@@ -185,6 +185,6 @@ SELECT id, ?, ?, ?, ?, ?, ?, ? FROM conversations WHERE repository_id = ? AND ex
   })
 }
 
-const longestTitle = 80
+const maxTitleLength = 80
 
-const titleOf = (prompt: string) => (prompt.trim().split(/\r?\n/)[0] ?? '').slice(0, longestTitle).trimEnd()
+const titleOf = (prompt: string) => (prompt.trim().split(/\r?\n/)[0] ?? '').slice(0, maxTitleLength).trimEnd()

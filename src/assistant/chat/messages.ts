@@ -50,20 +50,20 @@ export function recent(history: readonly Turn[]): readonly Turn[] {
 }
 
 /** Leaves a short turn complete and gives its unused share to the other one. */
-function cutToFit(turns: readonly Turn[], most: number): Turn[] {
+function cutToFit(turns: readonly Turn[], max: number): Turn[] {
   const whole = turns.reduce((sum, {content}) => sum + content.length, 0)
   return turns.map((turn) => {
     const others = whole - turn.content.length
-    return {...turn, content: withoutMiddle(turn.content, Math.max(most - others, Math.floor(most / turns.length)))}
+    return {...turn, content: withoutMiddle(turn.content, Math.max(max - others, Math.floor(max / turns.length)))}
   })
 }
 
 const gap = '\n[...]\n'
 
 /** Shortens a text in the middle, keeping its beginning and end; never cuts inside a character. */
-function withoutMiddle(text: string, most: number): string {
-  if (text.length <= most) return text
-  const half = Math.floor((most - gap.length) / 2)
+function withoutMiddle(text: string, max: number): string {
+  if (text.length <= max) return text
+  const half = Math.floor((max - gap.length) / 2)
   return text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '') + gap + text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')
 }
 

@@ -7,7 +7,7 @@ import type {Assistant} from '../assistant.js'
 import {type AssistantTools, type UsedTool, withTools} from '../tool-rounds.js'
 import {answerPatterns} from './answer-pattern.js'
 import type {Attempt, Rejected} from './attempt.js'
-import {type Finding, judge} from './judge.js'
+import {type CodeFinding, judge} from './judge.js'
 import {programComplaint, repairMessages, surfaceComplaint, systemPrompt} from './prompt.js'
 import {type CodeSurface, categoryOf, type FailureCategory, kpiOf} from './report.js'
 import {readSurface, type SurfaceMode} from './surface.js'
@@ -36,14 +36,14 @@ export type CodeOutcome =
       error: SvcError
       kpi: RuntimeGenerationKpiV1
       /** Problems of the last program; empty if there was none. */
-      findings: readonly Finding[]
+      findings: readonly CodeFinding[]
       repair: {attempts: number; stalled?: true; failure_category: FailureCategory}
     }
 
 export interface CodeHooks {
   signal: AbortSignal
   /** Called with the number of an attempt, from 1, before it starts. */
-  onAttempt?: (attempt: number, most: number) => void
+  onAttempt?: (attempt: number, max: number) => void
   /** Tools that the model may call. */
   tools?: AssistantTools | undefined
 }
@@ -146,7 +146,7 @@ function failure(model: string, attempts: number, last: Rejected, kpi: RuntimeGe
 }
 
 /** The first error as a clause, and the number of further ones. */
-function reasonOf([first, ...more]: readonly Finding[]): string {
+function reasonOf([first, ...more]: readonly CodeFinding[]): string {
   const clause = first === undefined ? 'it has errors' : `${first.code}: ${first.message.replace(/\.$/, '')}`
   return more.length === 0 ? clause : `${clause}, and ${more.length} more`
 }

@@ -1,7 +1,7 @@
 import type {Diagnostic, Program} from '../../lang/index.js'
 
 /** A problem with a program, as published to callers. */
-export interface Finding {
+export interface CodeFinding {
   severity: 'error' | 'warning'
   code: string
   message: string
@@ -13,7 +13,7 @@ export interface Finding {
 /** The result of checking a program. */
 export interface Judgement {
   isValid: boolean
-  findings: Finding[]
+  findings: CodeFinding[]
   /** All errors, formatted for the model. */
   rendered: string
   /** Equal for two programs with the same errors, regardless of their positions. */
@@ -25,12 +25,12 @@ export interface Judgement {
 }
 
 /** Maximum number of errors shown to a model: the first ones often cause the others. */
-const mostShown = 10
+const maxShown = 10
 
 /** A skipped construct is lost, so it counts as an error in a new program. */
 const isFault = ({severity, code}: Diagnostic) => severity === 'error' || code.startsWith('parse.unsupported_')
 
-const nothing: Finding = {
+const nothing: CodeFinding = {
   severity: 'error',
   code: 'codegen.nothing_declared',
   message: 'The program declares nothing.',
@@ -54,7 +54,7 @@ export async function judge(program: Program): Promise<Judgement> {
     isValid: findings.length === 0,
     findings,
     rendered:
-      faults.length === 0 ? nothing.message : renderDiagnostics(faults.slice(0, mostShown), 'program.svc', source),
+      faults.length === 0 ? nothing.message : renderDiagnostics(faults.slice(0, maxShown), 'program.svc', source),
     signature: findings
       .map(({code, message}) => `${code}: ${message}`)
       .sort()

@@ -62,7 +62,7 @@ function isProse({start, code}: Diagnostic, line: {start: number; text: string})
 
 const listMark = /^(?:[-*+•]|\d+[.)])\s+/
 const word = "\\p{L}[\\p{L}\\p{M}'’-]*"
-const someWords = (least: number) => new RegExp(`${word}(?:,? +${word}){${least - 1},}`, 'u')
+const someWords = (min: number) => new RegExp(`${word}(?:,? +${word}){${min - 1},}`, 'u')
 
 /** Endings of sentences, with the minimum number of adjacent words for each. */
 const endings: readonly (readonly [ending: RegExp, words: RegExp])[] = [

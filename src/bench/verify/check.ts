@@ -17,11 +17,11 @@ export interface ModelFigure {
 }
 
 /** What a check found, without what it proves. */
-export type Outcome = Pick<ModelCheck, 'state' | 'found'>
+export type CheckOutcome = Pick<ModelCheck, 'state' | 'found'>
 
-export const passed = (found: string): Outcome => ({state: 'passed', found})
-export const failedCheck = (found: string): Outcome => ({state: 'failed', found})
-export const skipped = (found: string): Outcome => ({state: 'skipped', found})
+export const passed = (found: string): CheckOutcome => ({state: 'passed', found})
+export const failedCheck = (found: string): CheckOutcome => ({state: 'failed', found})
+export const skipped = (found: string): CheckOutcome => ({state: 'skipped', found})
 
 /** Passes if the condition holds. */
-export const verdict = (holds: boolean, found: string): Outcome => (holds ? passed(found) : failedCheck(found))
+export const verdict = (holds: boolean, found: string): CheckOutcome => (holds ? passed(found) : failedCheck(found))

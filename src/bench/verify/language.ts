@@ -2,7 +2,7 @@ import {counted, SvcError} from '../../errors/index.js'
 import type {Engine, GenerateRequest, GenerateSummary, Prompt, PromptToken, TokenLogprob} from '../../llm/index.js'
 import {defaultSampling} from '../../sampling/index.js'
 import {decodeSpeed} from '../llm.js'
-import {failedCheck, type ModelCheck, type ModelFigure, type Outcome, passed, skipped, verdict} from './check.js'
+import {type CheckOutcome, failedCheck, type ModelCheck, type ModelFigure, passed, skipped, verdict} from './check.js'
 import type {PublishedExample} from './examples.js'
 
 /** Plain English that is in no corpus. */
@@ -54,7 +54,7 @@ export async function verifyLanguageModel(
   signal: AbortSignal,
 ): Promise<{checks: ModelCheck[]; figures: ModelFigure[]}> {
   const checks: ModelCheck[] = []
-  const check = async (name: string, proves: string, work: () => Promise<Outcome>) => {
+  const check = async (name: string, proves: string, work: () => Promise<CheckOutcome>) => {
     checks.push({name, ...(await work()), proves})
   }
   const alone: Reply[] = []
@@ -156,7 +156,7 @@ const perplexity = (logprobs: readonly number[]): number =>
 
 const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : String(Math.round(value)))
 
-async function roundTrips(engine: Engine, signal: AbortSignal): Promise<Outcome> {
+async function roundTrips(engine: Engine, signal: AbortSignal): Promise<CheckOutcome> {
   const lost: string[] = []
   for (const [name, text] of Object.entries({English: english, ...scripts})) {
     const {text: decoded} = await promptOf(engine, {kind: 'raw', text}, signal)
@@ -168,7 +168,7 @@ async function roundTrips(engine: Engine, signal: AbortSignal): Promise<Outcome>
   return passed(`English unchanged; the vocabulary cannot write ${lost.join(', ')}`)
 }
 
-async function rendersChat(engine: Engine, signal: AbortSignal): Promise<Outcome> {
+async function rendersChat(engine: Engine, signal: AbortSignal): Promise<CheckOutcome> {
   const {template, templateError} = engine.description
   if (templateError !== undefined) return failedCheck(SvcError.fromRecord(templateError).message)
   if (template === undefined) return skipped('The model has no chat template.')
@@ -180,7 +180,7 @@ async function rendersChat(engine: Engine, signal: AbortSignal): Promise<Outcome
   )
 }
 
-function finite(scored: readonly number[], replies: readonly Reply[]): Outcome {
+function finite(scored: readonly number[], replies: readonly Reply[]): CheckOutcome {
   const all = [...scored, ...replies.flatMap(({logprobs}) => logprobs.map(({logprob}) => logprob))]
   const wrong = all.filter((logprob) => !Number.isFinite(logprob) || logprob > 1e-3).length
   return verdict(
@@ -189,7 +189,7 @@ function finite(scored: readonly number[], replies: readonly Reply[]): Outcome {
   )
 }
 
-function better(engine: Engine, scored: readonly number[]): Outcome {
+function better(engine: Engine, scored: readonly number[]): CheckOutcome {
   const found = `perplexity ${rounded(perplexity(scored))}`
   const vocabulary = engine.description.tensors.find(({name}) => name.endsWith('embed_tokens.weight'))?.shape[0]
   if (vocabulary === undefined) return skipped(`${found}; the size of the vocabulary is unknown`)
@@ -199,7 +199,7 @@ function better(engine: Engine, scored: readonly number[]): Outcome {
   return skipped(`${found}; chance is ${vocabulary}, but so small a model may know no English`)
 }
 
-function loops(replies: readonly Reply[]): Outcome {
+function loops(replies: readonly Reply[]): CheckOutcome {
   const longest = Math.max(...replies.map(({logprobs}) => longestRun(logprobs.map(({token}) => token))))
   return verdict(longest < loopLength, `at most ${counted(longest, 'equal token')} in a row`)
 }
@@ -214,7 +214,7 @@ function longestRun(tokens: readonly string[]): number {
 }
 
 /** Compares the tokens of replies. Where they differ, the two best tokens may be equally likely but for rounding. */
-function same(what: string, pairs: readonly (readonly [Reply, Reply])[]): Outcome {
+function same(what: string, pairs: readonly (readonly [Reply, Reply])[]): CheckOutcome {
   let ties = 0
   for (const [first, second] of pairs) {
     const at = first.logprobs.findIndex(({token}, i) => second.logprobs[i]?.token !== token)
@@ -227,7 +227,11 @@ function same(what: string, pairs: readonly (readonly [Reply, Reply])[]): Outcom
   return passed(`${what}: ${ties === 0 ? 'equal' : `equal but for ${counted(ties, 'tie')} of two tokens`}`)
 }
 
-async function matches(engine: Engine, examples: readonly PublishedExample[], signal: AbortSignal): Promise<Outcome> {
+async function matches(
+  engine: Engine,
+  examples: readonly PublishedExample[],
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
   if (examples.length === 0) return skipped('The card of the model has no prompt with its output; see --examples.')
   const differing: PublishedExample[] = []
   for (const example of examples) {

@@ -9,7 +9,7 @@ import {
   type Transcriber,
   type WindowResult,
 } from '../../speech/index.js'
-import {type ModelCheck, type ModelFigure, type Outcome, skipped, verdict} from './check.js'
+import {type CheckOutcome, type ModelCheck, type ModelFigure, skipped, verdict} from './check.js'
 import type {PublishedExample} from './examples.js'
 
 /** Largest word error rate of the included recording, which is a clear synthetic voice. */
@@ -28,7 +28,7 @@ export async function verifySpeechModel(
 ): Promise<{checks: ModelCheck[]; figures: ModelFigure[]}> {
   const {languages, batch} = model.description
   const checks: ModelCheck[] = []
-  const check = async (name: string, proves: string, work: () => Promise<Outcome>) => {
+  const check = async (name: string, proves: string, work: () => Promise<CheckOutcome>) => {
     checks.push({name, ...(await work()), proves})
   }
   const isEnglish = languages.length === 0 || languages.includes('en')
@@ -104,13 +104,13 @@ function wordErrorRate(expected: string, actual: string): number {
   return sample?.wer ?? 1
 }
 
-function finite(segments: readonly Segment[]): Outcome {
+function finite(segments: readonly Segment[]): CheckOutcome {
   const all = segments.flatMap(({avgLogprob, noSpeechProb}) => [avgLogprob, noSpeechProb])
   const wrong = all.filter((value) => !Number.isFinite(value)).length
   return verdict(wrong === 0, `${wrong} of ${counted(all.length, 'probability', 'probabilities')} are no numbers`)
 }
 
-function equal(what: string, first: readonly string[], second: readonly string[]): Outcome {
+function equal(what: string, first: readonly string[], second: readonly string[]): CheckOutcome {
   const differing = first.filter((text, i) => text !== second[i]).length
   return verdict(differing === 0, `${what}: ${differing === 0 ? 'equal' : `${differing} of ${first.length} differ`}`)
 }

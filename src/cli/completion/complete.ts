@@ -10,7 +10,7 @@ import {
 import {valueKind} from './value-kind.js'
 
 /** Maximum length of a description, characters. */
-const longest = 80
+const maxLength = 80
 
 /**
  * Entry point of completion: prints what can follow on a command line. The first line says which paths the shell offers:
@@ -41,7 +41,7 @@ const oneLine = (text: string): string => {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
-  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
+  return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line
 }
 
 /** Flags that may precede the command; it need not be known for them. */

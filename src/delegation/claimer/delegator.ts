@@ -27,7 +27,7 @@ import {claimerLog, redacted} from './claimer-log.js'
 import {claimerOf, replyAgentOf} from './envelope.js'
 import {restoreFiles} from './remote-files.js'
 import {sendTask} from './send-task.js'
-import {type Sign, WorkerInbox} from './worker-inbox.js'
+import {type Liveness, WorkerInbox} from './worker-inbox.js'
 
 export interface DelegatorOptions {
   /** Closed when the delegator stops. */
@@ -92,7 +92,7 @@ class DelegatorLoop {
       config: () => context.config,
       signal: this.#ending.signal,
       onResult: (message, result) => this.#onResult(message, result),
-      onSign: (sign) => this.#onSign(sign),
+      onLiveness: (liveness) => this.#onLiveness(liveness),
     })
     // All requests wait for this signal.
     setMaxListeners(0, this.#ending.signal)
@@ -336,9 +336,10 @@ class DelegatorLoop {
     if (!delegation.isBusy && !this.#ending.signal.aborted) await this.#fallBack(delegation, 'daemon_restarted')
   }
 
-  async #onSign(sign: Sign): Promise<void> {
-    const delegation = this.#open.get(sign.idempotency_key)
-    if (delegation?.isOpenFor(sign)) await delegation.start({worker: sign.worker_node_id, output: sign.output})
+  async #onLiveness(liveness: Liveness): Promise<void> {
+    const delegation = this.#open.get(liveness.idempotency_key)
+    if (delegation?.isOpenFor(liveness))
+      await delegation.start({worker: liveness.worker_node_id, output: liveness.output})
   }
 
   /**

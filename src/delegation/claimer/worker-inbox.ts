@@ -14,7 +14,7 @@ import type {OrchestratorConfig} from '../../workspace/index.js'
 import {claimerLog, redacted} from './claimer-log.js'
 
 /** A message that shows that the worker is alive. */
-export interface Sign {
+export interface Liveness {
   idempotency_key: string
   exec_lease_id?: string
   worker_node_id?: string
@@ -29,7 +29,7 @@ interface InboxOptions {
   signal: AbortSignal
   /** Stores a result and acknowledges its message. */
   onResult(message: StoredMessage, result: RemoteResult): Promise<void>
-  onSign(sign: Sign): Promise<void>
+  onLiveness(liveness: Liveness): Promise<void>
 }
 
 /** Maximum number of pages of results per poll. */
@@ -95,12 +95,12 @@ export class WorkerInbox {
   }
 
   async #readMessage(message: StoredMessage): Promise<void> {
-    const {onResult, onSign} = this.#options
+    const {onResult, onLiveness} = this.#options
     try {
       const body: unknown = JSON.parse(message.payload)
       if (message.message_type === remoteTypes.result) await onResult(message, readResult(body))
       else {
-        await onSign(message.message_type === remoteTypes.ack ? readRemoteAck(body) : readRemoteHeartbeat(body))
+        await onLiveness(message.message_type === remoteTypes.ack ? readRemoteAck(body) : readRemoteHeartbeat(body))
         await this.ack(message)
       }
     } catch (error) {

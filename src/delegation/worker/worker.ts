@@ -37,8 +37,8 @@ export interface WorkerOptions extends Omit<JobOptions, 'onStart'> {
 /** Interval between two attempts to become the worker of this machine, ms. */
 const lockPollMs = 1000
 /** Maximum time that the control plane holds a request for messages, ms. */
-const longestWaitMs = 30_000
-const longestPauseMs = 60_000
+const maxWaitMs = 30_000
+const maxPauseMs = 60_000
 /** Interval and timeout of the reports of the number of running tasks, ms. */
 const reportMs = 30_000
 const reportTimeoutMs = 3000
@@ -115,7 +115,7 @@ class Worker {
   async #claimNext(): Promise<void> {
     const {signal} = this.#options
     const startedMs = performance.now()
-    const waitMs = jittered(Math.min(this.#intervalMs, longestWaitMs / 1.1), this.#options.random)
+    const waitMs = jittered(Math.min(this.#intervalMs, maxWaitMs / 1.1), this.#options.random)
     try {
       const message = await this.#claim(waitMs)
       if (message !== undefined) return this.#start(message)
@@ -192,7 +192,7 @@ class Worker {
   }
 
   async #pauseAfter(error: Error): Promise<void> {
-    const nextMs = jittered(Math.min(this.#intervalMs * 2 ** this.#failures++, longestPauseMs), this.#options.random)
+    const nextMs = jittered(Math.min(this.#intervalMs * 2 ** this.#failures++, maxPauseMs), this.#options.random)
     logger('svc.mesh').debug({err: error}, 'worker request failed')
     this.#onEvent({type: 'failed', error, failures: this.#failures, nextMs})
     await sleep(nextMs, undefined, {signal: this.#options.signal}).catch(() => undefined)

@@ -86,11 +86,11 @@ export function isArrayEmpty(
 export function arrayExpression(context: Context, flat: Flat): Expression {
   const {document, punctuation, value, isNothing} = context
   const prefix = prefixLength(flat)
-  const {min, max: longest} = lengths(flat)
+  const {min, max: limit} = lengths(flat)
   const schemas = Array.from({length: prefix + 1}, (_, index) => itemSchemas(document, flat, index))
   // An item without a value ends the array before it.
   const impossible = schemas.findIndex(isNothing)
-  const max = impossible === -1 ? longest : Math.min(longest, impossible)
+  const max = impossible === -1 ? limit : Math.min(limit, impossible)
   if (min > max) return either()
   const unique = flat.leaves.find(({schema}) => schema.keywords.uniqueItems === true)?.schema
   const contained = containments(flat)
@@ -172,12 +172,15 @@ function containing(
   contained: ReturnType<typeof containments>,
 ): Expression {
   const {document, punctuation, rule, value, isNothing, nextId} = context
-  const [{schema, min: least, max: most}, ...others] = contained as [(typeof contained)[number], ...typeof contained]
+  const [{schema, min: minMatches, max: maxMatches}, ...others] = contained as [
+    (typeof contained)[number],
+    ...typeof contained,
+  ]
   if (others.length > 0) throw unsupported(others[0]!.schema, 'contains', 'another subschema has the keyword, too')
   const matching = document.child(schema, 'contains')
-  const other = most === Number.POSITIVE_INFINITY ? undefined : context.not(matching, schema)
+  const other = maxMatches === Number.POSITIVE_INFINITY ? undefined : context.not(matching, schema)
   const length = max === Number.POSITIVE_INFINITY ? Math.max(min, schemas.length) : max
-  const matches = most === Number.POSITIVE_INFINITY ? least : most
+  const matches = maxMatches === Number.POSITIVE_INFINITY ? minMatches : maxMatches
   if (length * matches > maxStates) throw tooLarge(schema, 'contains', `${maxStates} states`)
   const id = nextId()
   const item = (index: number, each: readonly Subschema[], count: number): Expression[] =>
@@ -186,14 +189,14 @@ function containing(
       : [sequence(index === 0 ? empty : punctuation.comma, value(each), from(Math.min(index + 1, length), count))]
   const from = (index: number, count: number): Expression =>
     rule(`contains ${id} ${index} ${count}`, () => {
-      const options: Expression[] = index >= min && count >= least ? [empty] : []
+      const options: Expression[] = index >= min && count >= minMatches ? [empty] : []
       if (index < max) {
         const all = schemas[Math.min(index, schemas.length - 1)]!
-        if (most === Number.POSITIVE_INFINITY) {
-          options.push(...item(index, [...all, matching], Math.min(count + 1, least)))
+        if (maxMatches === Number.POSITIVE_INFINITY) {
+          options.push(...item(index, [...all, matching], Math.min(count + 1, minMatches)))
           options.push(...item(index, all, count))
         } else {
-          if (count < most) options.push(...item(index, [...all, matching], count + 1))
+          if (count < maxMatches) options.push(...item(index, [...all, matching], count + 1))
           if (other !== undefined) options.push(...item(index, [...all, other], count))
         }
       }

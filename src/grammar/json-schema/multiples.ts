@@ -74,7 +74,7 @@ function magnitudes(
   const low = lowest && limitOf(lowest, of.scale)
   const high = max && limitOf(max, of.scale)
   const modulus = Number(of.units)
-  const longest = Math.max(low?.whole.length ?? 0, high?.whole.length ?? 0) + 1
+  const maxLength = Math.max(low?.whole.length ?? 0, high?.whole.length ?? 0) + 1
 
   const isAccepting = ({count, fraction, remainder, low: l, high: h}: State): boolean => {
     const missing = of.scale - Math.max(fraction, 0)
@@ -93,7 +93,7 @@ function magnitudes(
       return expected === undefined ? 0 : Math.sign(digit - Number(expected))
     }
     return {
-      count: inFraction ? state.count : Math.min(state.count + 1, longest),
+      count: inFraction ? state.count : Math.min(state.count + 1, maxLength),
       fraction: inFraction ? state.fraction + 1 : -1,
       remainder: (state.remainder * 10 + digit) % modulus,
       low: order(low, state.low),

@@ -81,7 +81,7 @@ function tree(regexes: Regexes, words: readonly Word[], from: number, others: Re
     const [{text, tail}] = group as [Word, ...Word[]]
     if (group.length === 1) others.push(regexes.sequence(regexes.text(text.slice(from)), tail))
     else {
-      const length = group.reduce((most, each) => commonLength(each.text, text, most), text.length)
+      const length = group.reduce((max, each) => commonLength(each.text, text, max), text.length)
       const prefix = regexes.text(text.slice(from, length))
       others.push(regexes.sequence(prefix, tree(regexes, group, length, [])))
     }
@@ -89,9 +89,9 @@ function tree(regexes: Regexes, words: readonly Word[], from: number, others: Re
   return regexes.either(others)
 }
 
-function commonLength(a: string, b: string, most: number): number {
+function commonLength(a: string, b: string, max: number): number {
   let length = 0
-  while (length < most && a[length] === b[length]) length++
+  while (length < max && a[length] === b[length]) length++
   return length
 }
 

@@ -138,8 +138,8 @@ export class Regexes {
     }))
   }
 
-  repeat(part: Regex, least: number, max: number): Regex {
-    const min = part.nullable ? 0 : least
+  repeat(part: Regex, minCount: number, max: number): Regex {
+    const min = part.nullable ? 0 : minCount
     if (min > max) return this.nothing
     if (max === 0 || part === this.empty) return this.empty
     if (part === this.nothing) return min === 0 ? this.empty : this.nothing

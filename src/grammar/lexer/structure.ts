@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto'
 import type {Regex, Regexes} from './regex.js'
 
 /** Longer descriptions are replaced by a digest. */
-const longest = 100
+const maxLength = 100
 
 /** A key that is the same for the same expressions of different grammars. */
 export const structureOf = ({structures}: Regexes, regexes: readonly Regex[]): string => {
@@ -15,7 +15,7 @@ export const structureOf = ({structures}: Regexes, regexes: readonly Regex[]): s
 }
 
 const shortened = (description: string) =>
-  description.length <= longest ? description : createHash('sha256').update(description).digest('base64')
+  description.length <= maxLength ? description : createHash('sha256').update(description).digest('base64')
 
 function describe(regex: Regex, structure: (regex: Regex) => string): string {
   switch (regex.kind) {

@@ -129,7 +129,7 @@ export class Columns {
     const {residuals, rules, lexer} = this.#productions
     const items: Item[] = [...open]
     const lexemes = new Set<number>()
-    const depth = open.reduce((most, {origin}) => Math.max(most, origin.depth + 1), 0)
+    const depth = open.reduce((max, {origin}) => Math.max(max, origin.depth + 1), 0)
     if (depth > limits.openRules) throw new SvcError('grammar_limit', {what: 'open rules', limit: limits.openRules})
     const column: {-readonly [K in keyof Column]: Column[K]} = {
       id: this.#ids++,

@@ -88,8 +88,8 @@ export class Residuals {
     return this.#intern(`e${kept.map(({id}) => id)}`, () => ({kind: 'either', options: kept, nullable}))
   }
 
-  repeat(part: Residual, least: number, max: number): Residual {
-    const min = part.nullable ? 0 : least
+  repeat(part: Residual, minCount: number, max: number): Residual {
+    const min = part.nullable ? 0 : minCount
     if (min > max) return this.nothing
     if (max === 0 || part === this.empty) return this.empty
     if (part === this.nothing) return min === 0 ? this.empty : this.nothing

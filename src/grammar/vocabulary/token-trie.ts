@@ -31,7 +31,7 @@ export interface TokenBytes {
 }
 
 /** Tokens are at most this long; longer ones are left out. */
-const longestToken = 0xffff
+const maxTokenLength = 0xffff
 
 /** Builds the trie of a vocabulary, in a few hundred milliseconds for 200,000 tokens. */
 export function createTokenTrie({size, bytes}: TokenBytes): TokenTrie {
@@ -39,7 +39,7 @@ export function createTokenTrie({size, bytes}: TokenBytes): TokenTrie {
   const tokens: number[] = []
   for (let token = 0; token < size; token++) {
     const own = bytes(token) ?? new Uint8Array()
-    const isText = own.length > 0 && own.length <= longestToken
+    const isText = own.length > 0 && own.length <= maxTokenLength
     texts.push(isText ? Buffer.from(own) : Buffer.alloc(0))
     if (isText) tokens.push(token)
   }
@@ -71,7 +71,7 @@ export function createTokenTrie({size, bytes}: TokenBytes): TokenTrie {
   while (path.length > 0) end[path.pop()!] = next
   const offsets = new Int32Array(size + 1)
   for (let i = 0; i < size; i++) offsets[i + 1] = offsets[i]! + texts[i]!.length
-  const longest = texts.reduce((most, {length}) => Math.max(most, length), 0)
+  const longest = texts.reduce((max, {length}) => Math.max(max, length), 0)
   return {
     size,
     byte,
@@ -96,9 +96,9 @@ function countNodes(sorted: readonly number[], texts: readonly Buffer[]): number
 }
 
 function sharedLength(a: Buffer, b: Buffer): number {
-  const most = Math.min(a.length, b.length)
+  const max = Math.min(a.length, b.length)
   let length = 0
-  while (length < most && a[length] === b[length]) length++
+  while (length < max && a[length] === b[length]) length++
   return length
 }
 

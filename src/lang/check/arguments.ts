@@ -14,7 +14,7 @@ export function checkArgs(
   name: string,
 ): {args: Ir[]; type: Type} {
   const {params, optional = 0, result, given, fault} = signature
-  const isComplete = hasArgCount(c, written, {name, span, most: params.length, least: params.length - optional})
+  const isComplete = hasArgCount(c, written, {name, span, max: params.length, min: params.length - optional})
   const check = (value: Expr, param: Type | undefined) =>
     param === undefined ? c.value(value) : c.check(value, param, 'exact', 'typecheck.arg_mismatch')
   // Lambdas last: their parameters may depend on the other arguments.
@@ -44,22 +44,22 @@ const countAdvice: Readonly<Record<string, string | undefined>> = {
 interface Called {
   name: string
   span: Span
-  most: number
-  least?: number
+  max: number
+  min?: number
 }
 
 /** Whether the number of positional arguments is valid; reports a wrong number and named arguments. */
-export function hasArgCount(c: Checker, args: readonly Arg[], {name, span, most, least = most}: Called): boolean {
+export function hasArgCount(c: Checker, args: readonly Arg[], {name, span, max, min = max}: Called): boolean {
   const named = args.find((arg) => arg.name !== undefined)
   if (named?.name !== undefined)
     c.report('typecheck.arg_name', named.name, `${name}() does not accept named arguments.`)
-  if (args.length >= least && args.length <= most) return true
-  const takes = countRange(least, most)
-  const advice = args.length > most || name === 'range' || name === 'update' ? countAdvice[name] : undefined
+  if (args.length >= min && args.length <= max) return true
+  const takes = countRange(min, max)
+  const advice = args.length > max || name === 'range' || name === 'update' ? countAdvice[name] : undefined
   const hints = advice === undefined ? {} : {hints: [advice]}
   c.report('typecheck.arg_count', span, `${name}() takes ${takes} argument(s), found ${args.length}.`, hints)
   return false
 }
 
 /** `2` or `1 to 2` */
-export const countRange = (least: number, most: number): string => (least === most ? `${least}` : `${least} to ${most}`)
+export const countRange = (min: number, max: number): string => (min === max ? `${min}` : `${min} to ${max}`)

@@ -29,8 +29,8 @@ export const writes: ReadonlySet<ChainOp> = new Set([
 ])
 
 /** Whether a link has the right number of arguments. If not, its arguments are checked without expected types. */
-export function hasChainArgs({c}: ChainContext, name: Name, args: readonly Arg[], most: number, least = most): boolean {
-  if (hasArgCount(c, args, {name: name.text, span: name, most, least})) return true
+export function hasChainArgs({c}: ChainContext, name: Name, args: readonly Arg[], max: number, min = max): boolean {
+  if (hasArgCount(c, args, {name: name.text, span: name, max, min})) return true
   for (const {value} of args) if (value.kind !== 'object') c.value(value)
   return false
 }

@@ -16,7 +16,7 @@ import {readUpsert, uniqueIndexes} from './upsert.js'
 /** Operations that can start a chain, with their argument count and the name of the operation in the plan. */
 const heads = {
   insert: {takes: 1, op: 'insert'},
-  upsert: {least: 1, takes: 3, op: 'upsert'},
+  upsert: {min: 1, takes: 3, op: 'upsert'},
   get: {takes: 1, op: 'get'},
   find: {takes: 1, op: 'get'},
   delete: {takes: 1, op: 'delete'},
@@ -26,7 +26,7 @@ const heads = {
   where: {takes: 1, op: 'filter_record'},
   count: {takes: 0, op: 'count'},
   query: {takes: 1, op: 'unsafe_query_raw_clause'},
-} as const satisfies Record<string, {takes: number; least?: number; op: ChainOp}>
+} as const satisfies Record<string, {takes: number; min?: number; op: ChainOp}>
 type Head = keyof typeof heads
 
 /**
@@ -236,8 +236,8 @@ function readHead(context: ChainContext, args: readonly Arg[]): void {
       head,
       `db.${table.name}.query(clause) passes raw SQL; use filter, where, all or get/find.`,
     )
-  const taken: {takes: number; least?: number} = heads[name]
-  if (!hasChainArgs(context, head, args, taken.takes, taken.least)) return
+  const taken: {takes: number; min?: number} = heads[name]
+  if (!hasChainArgs(context, head, args, taken.takes, taken.min)) return
   const first = args[0] as Arg
   const second = args[1] as Arg
   switch (name) {

@@ -325,16 +325,16 @@ class WhereChecker {
   /** `between: [first, last]` includes both. */
   #between(column: Column, value: Expr): Predicate | undefined {
     const items = value.kind === 'list' || value.kind === 'tuple' ? value.items : []
-    const [least, most] = items
-    if (this.#isOptional || items.length !== 2 || least === undefined || most === undefined) {
+    const [min, max] = items
+    if (this.#isOptional || items.length !== 2 || min === undefined || max === undefined) {
       const hint = this.#isOptional ? ' In maybe({..}), use gte and lte.' : ''
       shape(this.#c, value, `between for '${column.name}' needs the least and the greatest value: [1, 9].${hint}`)
       return undefined
     }
-    const [first, last] = [this.#c.check(least, column.base), this.#c.check(most, column.base)]
+    const [first, last] = [this.#c.check(min, column.base), this.#c.check(max, column.base)]
     const args = [
-      {kind: 'gte', column: comparedWith(this.#c, column, least, first.type), value: first},
-      {kind: 'lte', column: comparedWith(this.#c, column, most, last.type), value: last},
+      {kind: 'gte', column: comparedWith(this.#c, column, min, first.type), value: first},
+      {kind: 'lte', column: comparedWith(this.#c, column, max, last.type), value: last},
     ] as const
     return {kind: 'and', args}
   }

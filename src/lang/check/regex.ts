@@ -4,7 +4,7 @@ import {type Fault, type Signature, takes} from './builtin.js'
 import type {Ir} from './ir.js'
 import {bool, list, option, str} from './types.js'
 
-const longestPattern = 1000
+const maxPatternLength = 1000
 
 let engine: typeof import('re2js') | undefined
 
@@ -16,7 +16,7 @@ function load(): typeof import('re2js') {
 
 /** Compiles a pattern; returns what is wrong with it as text. */
 export function compileRegex(pattern: string): RE2JS | string {
-  if (pattern.length > longestPattern) return `longer than ${longestPattern} characters`
+  if (pattern.length > maxPatternLength) return `longer than ${maxPatternLength} characters`
   const {RE2JS, RE2JSException} = load()
   try {
     return RE2JS.compile(pattern)

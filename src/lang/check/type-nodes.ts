@@ -131,11 +131,11 @@ function readNamedType(d: Declaring, node: TypeNode & {kind: 'named'}): Type {
 }
 
 function readGenericType(d: Declaring, node: TypeNode & {kind: 'named'}, arity: readonly [number, number]): Type {
-  const least = arity[0]
-  const most = arity[1]
+  const min = arity[0]
+  const max = arity[1]
   const {name, args} = node
-  if (args.length < least || args.length > most) {
-    reportArity(d, node, least === most ? `${least}` : `${least} or ${most}`)
+  if (args.length < min || args.length > max) {
+    reportArity(d, node, min === max ? `${min}` : `${min} or ${max}`)
     return unknown
   }
   const first = args[0] as TypeNode

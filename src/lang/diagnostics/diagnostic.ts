@@ -12,7 +12,7 @@ export interface Fix extends Span {
 }
 
 /** An error or warning about a text. */
-export interface Finding extends Span {
+export interface TextDiagnostic extends Span {
   code: string
   severity: 'error' | 'warning'
   message: string
@@ -22,7 +22,7 @@ export interface Finding extends Span {
 }
 
 /** An error or warning about a program. */
-export interface Diagnostic extends Finding {
+export interface Diagnostic extends TextDiagnostic {
   code: DiagnosticCode
   expectedType?: string
   foundType?: string

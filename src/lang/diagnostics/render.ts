@@ -1,5 +1,5 @@
 import type {DbCheckV1, SourceSpan} from '../../contracts/index.js'
-import type {Diagnostic, Finding, Span} from './diagnostic.js'
+import type {Diagnostic, Span, TextDiagnostic} from './diagnostic.js'
 import {Lines} from './lines.js'
 
 /** A diagnostic as JSON; lines and columns start at 1. */
@@ -51,12 +51,12 @@ const expandTabs = (text: string) => text.replaceAll('\t', ' '.repeat(tabWidth))
 /**
  * Formats diagnostics as text: the message, the position, the source line with carets, then hints, fixes and notes.
  */
-export function renderDiagnostics(diagnostics: readonly Finding[], path: string, source: string): string {
+export function renderDiagnostics(diagnostics: readonly TextDiagnostic[], path: string, source: string): string {
   const lines = new Lines(source)
   return diagnostics.map((found) => `${renderOne(found, path, lines)}\n`).join('\n')
 }
 
-function renderOne(found: Finding, path: string, lines: Lines): string {
+function renderOne(found: TextDiagnostic, path: string, lines: Lines): string {
   const {line, col} = lines.at(found.start)
   const gutter = ' '.repeat(String(line).length)
   const notes = [

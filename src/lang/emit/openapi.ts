@@ -89,13 +89,14 @@ function isPlain(type: Type, place: 'path' | 'query'): boolean {
 }
 
 /** Maximum length of a segment of a path that is a parameter, characters. */
-const longestSegment = 1024
+const maxSegmentLength = 1024
 
 /** The schema of a parameter that a route reads as text. In the query string, text that begins like JSON is read as JSON. */
 function textSchema(type: Type, place: 'path' | 'query'): Schema {
   const given = present(type)
   const schema = schemaOf(given)
-  if (place === 'path') return schema.type === 'string' ? {...schema, minLength: 1, maxLength: longestSegment} : schema
+  if (place === 'path')
+    return schema.type === 'string' ? {...schema, minLength: 1, maxLength: maxSegmentLength} : schema
   if (given.kind === 'list' || given.kind === 'set') return {...schema, items: notJson(given.of, '["[]'), minItems: 1}
   return notJson(given, '"')
 }

@@ -52,7 +52,7 @@ interface Rows {
 
 const isHere = (found: LiveColumn | undefined, name: string) => found?.name === name && found.stored === undefined
 
-const mostNamed = 10
+const maxNamed = 10
 
 /** Why the rows of a table do not meet the constraints of a column. */
 function refusal({table, live, schema, isChanged, database}: Rows, column: Column): string | undefined {
@@ -94,6 +94,6 @@ export function danglingReferences(database: Database, {tables}: Program): strin
 }
 
 const inRows = (ids: readonly number[], table?: string) => {
-  const rows = nameRows(ids.slice(0, mostNamed), ids.length)
+  const rows = nameRows(ids.slice(0, maxNamed), ids.length)
   return `${rows}${table === undefined ? '' : ` of ${table}`} ${ids.length === 1 ? 'does' : 'do'}`
 }

@@ -108,7 +108,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => isSame(a[key], b[key]))
 }
 
-const mostNamed = 10
+const maxNamed = 10
 
 /** Rows whose value is not of the column's type. */
 export interface Misfits {
@@ -129,7 +129,7 @@ export function misfitsOf(database: Database, table: Table, column: Column, foun
   for (const {id, old, fresh} of values.iterate()) {
     if (convert(old, fresh) !== misfit) continue
     misfits.count++
-    if (misfits.ids.length < mostNamed) misfits.ids.push(id)
+    if (misfits.ids.length < maxNamed) misfits.ids.push(id)
   }
   return misfits
 }

@@ -90,14 +90,14 @@ export const declaredType = ({declared}: {readonly declared: string | undefined}
   declared === undefined ? undefined : readType(declared)
 
 /** Maximum length of a type in the table of steps. */
-const mostShown = 160
+const maxShown = 160
 
 /** A type on one line, with the contents of records and sum types, because their names may be unchanged. */
 export function showContents(type: Type): string {
   const {type: written, declarations} = writeType(type)
   const own = declarations.find((text) => text.startsWith(`type ${written} `))
   const text = own === undefined ? written : own.slice('type '.length)
-  return excerpt(text, mostShown)
+  return excerpt(text, maxShown)
 }
 
 /** Whether every stored value of `from` is also a value of `to` with the same meaning. */

@@ -4,8 +4,8 @@ import {conditionSql, keyOf, quoted} from '../plan/index.js'
 import {nameRows} from './convert.js'
 
 /** Maximum number of row groups in a message. */
-const mostGroups = 5
-const mostRows = 10
+const maxGroups = 5
+const maxRows = 10
 
 /** Why an index cannot be created on the existing rows, with their ids; undefined if it can. */
 export function rowsInTheWay(database: Database, index: Index): string | undefined {
@@ -26,14 +26,14 @@ function duplicates(database: Database, {table, columns, where}: Index): string 
         FROM ${quoted(table.sqlName)} WHERE ${present} ORDER BY "_id") GROUP BY ${keys.map((_, i) => `k${i}`).join(', ')}
         HAVING count(*) > 1 ORDER BY min("_id") LIMIT ?`,
     )
-    .all(mostGroups + 1)
+    .all(maxGroups + 1)
   if (groups.length === 0) return undefined
   const named = groups
-    .slice(0, mostGroups)
-    .map(({ids, count}) => nameRows(ids.split(',', mostRows).map(Number), count))
+    .slice(0, maxGroups)
+    .map(({ids, count}) => nameRows(ids.split(',', maxRows).map(Number), count))
     .join('; ')
   const what = columns.map(({name}) => name).join(', ')
-  return `duplicate values of ${what} in ${named}${groups.length > mostGroups ? '; …' : ''}`
+  return `duplicate values of ${what} in ${named}${groups.length > maxGroups ? '; …' : ''}`
 }
 
 function otherLengths(database: Database, {table, columns, dimensions}: Index): string | undefined {
@@ -46,10 +46,10 @@ function otherLengths(database: Database, {table, columns, dimensions}: Index): 
       : `CASE WHEN json_valid(${value}) THEN json_array_length(${value}) END`
   const ids = database
     .prepare(
-      `SELECT "_id" FROM ${quoted(table.sqlName)} WHERE ${value} IS NOT NULL AND (${length}) IS NOT ${dimensions} LIMIT ${mostRows + 1}`,
+      `SELECT "_id" FROM ${quoted(table.sqlName)} WHERE ${value} IS NOT NULL AND (${length}) IS NOT ${dimensions} LIMIT ${maxRows + 1}`,
     )
     .pluck()
     .all() as number[]
   if (ids.length === 0) return undefined
-  return `${column.name} does not have ${dimensions} numbers in ${nameRows(ids.slice(0, mostRows), ids.length)}`
+  return `${column.name} does not have ${dimensions} numbers in ${nameRows(ids.slice(0, maxRows), ids.length)}`
 }

@@ -14,7 +14,7 @@ export class BadArgument extends Error {
 }
 
 /** Maximum length of a value in a message, in characters. */
-const longestQuote = 60
+const maxQuoteLength = 60
 
 /** Reads assignments `name=value`, where a value is JSON or plain text. @throws BadArgument */
 export function readArguments(target: FunctionType, assignments: readonly string[]): Value[] {
@@ -57,7 +57,7 @@ function readValue(name: string, text: string, type: FunctionType['params'][numb
     } catch (error) {
       if (!(error instanceof TypeMismatch)) throw error
     }
-  const excerpt = text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text
+  const excerpt = text.length > maxQuoteLength ? `${text.slice(0, maxQuoteLength)}…` : text
   throw new BadArgument(name, `it must be ${show(type)}, not ${JSON.stringify(excerpt)}`)
 }
 

@@ -38,16 +38,16 @@ const needle = (value: Value): string => {
   if (found.includes('\0')) throw new DatabaseFailure('input', 'the search text contains a NUL character')
   return escapeLike(found)
 }
-const atLeast = (least: number, most: number) => (value: Value) => {
+const atLeast = (min: number, max: number) => (value: Value) => {
   if (!Number.isSafeInteger(value)) return notStorable(value, 'a count')
-  return BigInt(Math.min(most, Math.max(least, value as number)))
+  return BigInt(Math.min(max, Math.max(min, value as number)))
 }
 const bytes = (value: Value): Buffer => (value instanceof Uint8Array ? Buffer.from(value) : notStorable(value, 'bytes'))
 
 /** Maximum number of neighbours that sqlite-vec returns. */
 const maxNeighbours = 4096
 /** Minimum number of neighbours in a rank fusion. */
-const leastCandidates = 50
+const minCandidates = 50
 
 const tagOf = (value: Value): string => (isTagged(value) ? value._tag : notStorable(value, 'a variant'))
 
@@ -71,7 +71,7 @@ const binders: Readonly<Record<Exclude<Encoding, object>, Binder>> = {
   page: (value) => (atLeast(1, Number.MAX_SAFE_INTEGER - 1)(value) as bigint) + 1n,
   count: atLeast(0, Number.MAX_SAFE_INTEGER),
   neighbours: atLeast(1, maxNeighbours),
-  candidates: atLeast(leastCandidates, maxNeighbours),
+  candidates: atLeast(minCandidates, maxNeighbours),
 }
 
 /** @throws DatabaseFailure if the length of a vector differs from the dimensions of its index */

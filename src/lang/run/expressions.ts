@@ -229,12 +229,12 @@ function conditionFailure(condition: Ir | undefined, c: Compiling): DescribeFail
   return (frame) => (holds(frame) === true ? undefined : '')
 }
 
-const longestShown = 200
+const maxShownLength = 200
 
 /** A value as a source literal, truncated to one line. */
 function asWritten(value: Value): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : display(value)
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
+  return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text
 }
 
 /** Methods that return nothing that changes with their receiver. */

@@ -17,8 +17,8 @@ export interface MutationQueueOptions<Run, Reply> {
 }
 
 /** Maximum number of mutations and duration (ms) of a transaction, so that no reply waits long for other mutations. */
-const most = 64
-const mostMs = 10
+const maxMutations = 64
+const maxMs = 10
 /** A mutation that takes longer than this starts a transaction, so that those before it do not wait for it, ms. */
 const slowMs = 2
 
@@ -76,7 +76,7 @@ export class MutationQueue<Run, Reply> {
   /** Runs mutations from the queue in the current transaction, and ends it. */
   #runGroup(): void {
     if (this.#alone === 0 && this.#waiting.length > 1) {
-      this.#runTogether(this.#waiting.splice(0, most))
+      this.#runTogether(this.#waiting.splice(0, maxMutations))
       return
     }
     if (this.#alone > 0) this.#alone--
@@ -109,7 +109,7 @@ export class MutationQueue<Run, Reply> {
       for (const waiting of group) {
         if (ends.length > 0 && this.#isSlow(waiting.run)) break
         ends.push(this.#runPart(waiting))
-        if (performance.now() - started > mostMs) break
+        if (performance.now() - started > maxMs) break
       }
       connection.commit()
     } catch {

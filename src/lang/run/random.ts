@@ -8,21 +8,19 @@ type Builtin = (args: readonly Value[], context: Context) => Value
 /** The range of `randomInt` is less than 2 ** 48. */
 const largestRange = 2 ** 48 - 1
 
-function integer(least: number, most: number): number {
-  if (least > most) throw new Failure('CONVERSION', `there is no int from ${least} to ${most}`)
-  if (most - least >= largestRange)
-    throw new Failure('INT_OVERFLOW', 'the range of a random int is at most 2 to the 48th')
-  return randomInt(least, most + 1)
+function integer(min: number, max: number): number {
+  if (min > max) throw new Failure('CONVERSION', `there is no int from ${min} to ${max}`)
+  if (max - min >= largestRange) throw new Failure('INT_OVERFLOW', 'the range of a random int is at most 2 to the 48th')
+  return randomInt(min, max + 1)
 }
 
 /** 53 random bits. */
 const real = (): number => randomInt(2 ** 47) / 2 ** 47
 
-const mostBytes = 1024
+const maxBytes = 1024
 
 function token(count: number): string {
-  if (count < 1 || count > mostBytes)
-    throw new Failure('CONVERSION', `a token has 1 to ${mostBytes} bytes, not ${count}`)
+  if (count < 1 || count > maxBytes) throw new Failure('CONVERSION', `a token has 1 to ${maxBytes} bytes, not ${count}`)
   return randomBytes(count).toString('base64url')
 }
 
@@ -38,7 +36,7 @@ function shuffled(items: readonly Value[]): Value[] {
 
 /** Cryptographically secure; each result is kept if the handler is run again. */
 export const randomBuiltins: Readonly<Record<string, Builtin>> = {
-  'std.random.int': ([least, most], context) => context.once(() => integer(Number(least), Number(most))),
+  'std.random.int': ([min, max], context) => context.once(() => integer(Number(min), Number(max))),
   'std.random.float': (_, context) => context.once(real),
   'std.random.token': ([count], context) => context.once(() => token(Number(count))),
   'std.random.choice': ([list], context) => {

@@ -9,7 +9,7 @@ type Builtin = (args: readonly Value[], context: Context) => Value
 
 /** Compiled patterns, by their text; the oldest is removed. */
 const compiled = new Map<string, RE2JS>()
-const mostCompiled = 200
+const maxCompiled = 200
 
 function patternOf(text: Value): RE2JS {
   const pattern = String(text)
@@ -18,7 +18,7 @@ function patternOf(text: Value): RE2JS {
   const made = compileRegex(pattern)
   if (typeof made === 'string') throw new Failure('CONVERSION', `${display(pattern)} is no regular expression: ${made}`)
   const [oldest] = compiled.keys()
-  if (compiled.size >= mostCompiled && oldest !== undefined) compiled.delete(oldest)
+  if (compiled.size >= maxCompiled && oldest !== undefined) compiled.delete(oldest)
   compiled.set(pattern, made)
   return made
 }

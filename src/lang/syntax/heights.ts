@@ -20,8 +20,8 @@ export const above = (a: Expr | undefined, b?: Expr): number => {
 }
 
 /** The height of a node with any number of children. */
-export function aboveAll<C>(children: readonly C[], exprOf: (child: C) => Expr | undefined, least = 0): number {
-  let height = least
+export function aboveAll<C>(children: readonly C[], exprOf: (child: C) => Expr | undefined, min = 0): number {
+  let height = min
   for (const child of children) {
     const depth = exprOf(child)?.depth ?? 0
     if (depth > height) height = depth

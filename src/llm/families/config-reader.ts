@@ -165,10 +165,10 @@ export class ConfigReader {
   }
 
   /** An integer of at least 1, or of at least another one. */
-  count(key: string, fallback?: number, least = 1): number {
+  count(key: string, fallback?: number, min = 1): number {
     const value = this.#take(key) ?? fallback
-    if (!Number.isSafeInteger(value) || (value as number) < least)
-      throw this.#invalid(key, `an integer of at least ${least}`)
+    if (!Number.isSafeInteger(value) || (value as number) < min)
+      throw this.#invalid(key, `an integer of at least ${min}`)
     return value as number
   }
 

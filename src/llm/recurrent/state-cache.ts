@@ -8,8 +8,8 @@ export interface Checkpoint {
 }
 
 /** The last checkpoint of at most some positions, in a list ordered by length. */
-export const lastWithin = (checkpoints: readonly Checkpoint[], most: number): Checkpoint | undefined =>
-  checkpoints.findLast(({length}) => length <= most)
+export const lastWithin = (checkpoints: readonly Checkpoint[], max: number): Checkpoint | undefined =>
+  checkpoints.findLast(({length}) => length <= max)
 
 interface Sequence {
   /** Positions that its states have seen. */
@@ -66,10 +66,10 @@ export class StateCache {
     this.#slabs = this.#tensors.map(() => new Float32Array(0))
   }
 
-  /** The largest number of positions up to `most` whose states are known. */
-  known(slot: number, most: number): number {
+  /** The largest number of positions up to `max` whose states are known. */
+  known(slot: number, max: number): number {
     const {length, kept} = this.#at(slot)
-    return length <= most ? length : (lastWithin(kept, most)?.length ?? 0)
+    return length <= max ? length : (lastWithin(kept, max)?.length ?? 0)
   }
 
   /** Copies the first positions of a sequence, whose states are known, to another slot. */
@@ -112,14 +112,14 @@ export class StateCache {
   }
 
   /**
-   * Returns to the last known states of at most `most` positions, if there are more.
+   * Returns to the last known states of at most `max` positions, if there are more.
    * @returns the number of positions
    */
-  settle(slot: number, most: number): number {
+  settle(slot: number, max: number): number {
     const {length, kept, held} = this.#at(slot)
     this.#at(slot).held = undefined
-    if (length <= most) return length
-    const checkpoint = held !== undefined && held.length <= most ? held : lastWithin(kept, most)
+    if (length <= max) return length
+    const checkpoint = held !== undefined && held.length <= max ? held : lastWithin(kept, max)
     this.#set(slot, checkpoint?.states ?? [], {length: checkpoint?.length ?? 0, kept})
     return this.length(slot)
   }

@@ -35,11 +35,11 @@ export function toolReader({format: formatName, specials, tools}: StoredTools): 
 }
 
 /** Characters of the schemas of tools that have been checked and are kept. */
-const mostCharacters = 16 << 20
+const maxCharacters = 16 << 20
 
 /** Checks tools. The results are kept, because clients send the same tools again. */
 export class ToolChecks {
-  readonly #texts = new LruCache<readonly string[]>(mostCharacters);
+  readonly #texts = new LruCache<readonly string[]>(maxCharacters);
 
   /**
    * Checks that the arguments of tools can be enforced.

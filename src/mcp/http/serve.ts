@@ -70,7 +70,7 @@ export async function serveHttp(parts: ServerParts, options: HttpOptions): Promi
   const toolsOf = registries(parts.registry, access)
   const serversOf = (role: Role) => {
     const own = {...parts, registry: toolsOf[role]}
-    return {sessions: new HttpSessions(own, options.sessions), stateless: createStateless(own, options.sessions.most)}
+    return {sessions: new HttpSessions(own, options.sessions), stateless: createStateless(own, options.sessions.max)}
   }
   const servers = {write: serversOf('write'), read: serversOf('read')}
   const app = createApp({

@@ -7,12 +7,12 @@ import {createServerState, drain, type ServerState} from '../server-state.js'
 import {EventMemory} from './event-memory.js'
 
 export interface SessionLimits {
-  most: number
+  max: number
   /** Maximum time without a request or an open stream, ms. */
   idleMs: number
 }
 
-interface Session {
+interface HttpSession {
   transport: WebStandardStreamableHTTPServerTransport
   server: Server
   state: ServerState
@@ -25,9 +25,9 @@ interface Session {
 export class HttpSessions {
   readonly #parts: ServerParts
   readonly #limits: SessionLimits
-  readonly #sessions = new Map<string, Session>()
+  readonly #sessions = new Map<string, HttpSession>()
   /** Sessions without an id yet: their initialize request is running. */
-  readonly #beginning = new Set<Session>()
+  readonly #beginning = new Set<HttpSession>()
   readonly #timer: NodeJS.Timeout
 
   constructor(parts: ServerParts, limits: SessionLimits) {
@@ -44,7 +44,7 @@ export class HttpSessions {
    * Finds the session of a request, or creates one for an initialize request.
    * @throws mcp_session_missing, mcp_session_not_found, mcp_sessions_full
    */
-  async of({headers}: Request, body: unknown): Promise<Session> {
+  async of({headers}: Request, body: unknown): Promise<HttpSession> {
     const id = headers.get('mcp-session-id')
     if (id !== null) {
       const found = this.#sessions.get(id)
@@ -57,7 +57,7 @@ export class HttpSessions {
   }
 
   /** @param closed resolves when the response has been sent or the client has disconnected */
-  answer(session: Session, request: Request, body: unknown, closed: Promise<unknown>): Promise<Response> {
+  answer(session: HttpSession, request: Request, body: unknown, closed: Promise<unknown>): Promise<Response> {
     session.open++
     void closed.then(() => {
       this.#beginning.delete(session)
@@ -75,7 +75,7 @@ export class HttpSessions {
     await Promise.all(sessions.map(({server}) => server.close()))
   }
 
-  async #create(): Promise<Session> {
+  async #create(): Promise<HttpSession> {
     const state = createServerState()
     const server = createToolServer(this.#parts, state, 'legacy')
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -86,7 +86,7 @@ export class HttpSessions {
         this.#sessions.set(id, session)
       },
     })
-    const session: Session = {transport, server, state, open: 0, usedMs: performance.now()}
+    const session: HttpSession = {transport, server, state, open: 0, usedMs: performance.now()}
     this.#beginning.add(session)
     await server.connect(transport)
     const {onclose} = transport
@@ -99,10 +99,10 @@ export class HttpSessions {
 
   /** Closes the session that has been idle longest if the limit is reached. @throws mcp_sessions_full */
   #makeRoom(): void {
-    const {most} = this.#limits
-    if (this.#sessions.size + this.#beginning.size < most) return
+    const {max} = this.#limits
+    if (this.#sessions.size + this.#beginning.size < max) return
     const [oldest] = this.#idle().sort((a, b) => a.usedMs - b.usedMs)
-    if (oldest === undefined) throw new SvcError('mcp_sessions_full', {limit: most})
+    if (oldest === undefined) throw new SvcError('mcp_sessions_full', {limit: max})
     void oldest.server.close()
   }
 
@@ -111,7 +111,7 @@ export class HttpSessions {
     for (const {usedMs, server} of this.#idle()) if (usedMs < before) void server.close()
   }
 
-  #idle(): Session[] {
+  #idle(): HttpSession[] {
     return [...this.#sessions.values()].filter(({open}) => open === 0)
   }
 }

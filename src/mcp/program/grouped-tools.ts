@@ -8,9 +8,9 @@ export interface EndpointTool extends Tool {
 }
 
 /** Maximum size of a list of endpoints, bytes: about 2,000 tokens. Models read it before every conversation. */
-const longestList = 7000
+const maxListLength = 7000
 /** Maximum size of the names of endpoints in a description, bytes. */
-const longestNames = 5000
+const maxNamesLength = 5000
 
 /**
  * The tools of a program. If their list is too long, they can still be called, but are not listed. Instead, one tool
@@ -18,7 +18,7 @@ const longestNames = 5000
  * @param freeName returns a name that no tool has
  */
 export function grouped(tools: readonly EndpointTool[], stem: string, freeName: (wanted: string) => string): Tool[] {
-  if (JSON.stringify(tools.map(listTool)).length <= longestList) return [...tools]
+  if (JSON.stringify(tools.map(listTool)).length <= maxListLength) return [...tools]
   const prefix = stem.replace(/\W+/g, '_')
   const kinds = (['query', 'mutation', 'server'] as const).filter((kind) => tools.some((tool) => tool.kind === kind))
   const describe = freeName(`${prefix}_describe`)
@@ -108,7 +108,7 @@ function namesOf(tools: readonly EndpointTool[]): string {
   let size = 0
   const shown = names.filter((name) => {
     size += name.length + 2
-    return size <= longestNames
+    return size <= maxNamesLength
   })
   const rest = names.length - shown.length
   return `Names: ${shown.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}.`

@@ -61,14 +61,14 @@ export function insertCall({store, repositoryId: repository, now}: CallPlace, ca
     // The oldest finished call makes room.
     store.run(
       `DELETE FROM mcp_calls WHERE id IN (SELECT id FROM mcp_calls WHERE repository_id = @repository AND status <> 'working'
-  ORDER BY created_at_ms LIMIT max(0, (SELECT count(*) FROM mcp_calls WHERE repository_id = @repository) - @most + 1))`,
-      {repository, most: maxCalls},
+  ORDER BY created_at_ms LIMIT max(0, (SELECT count(*) FROM mcp_calls WHERE repository_id = @repository) - @max + 1))`,
+      {repository, max: maxCalls},
     )
     const {changes} = store.run(
       `INSERT INTO mcp_calls (id, repository_id, tool, arguments, status, owner, created_at_ms, updated_at_ms, ttl_ms)
 SELECT @id, @repository, @tool, @arguments, 'working', @owner, @now, @now, @ttl_ms
-WHERE (SELECT count(*) FROM mcp_calls WHERE repository_id = @repository) < @most`,
-      {...call, repository, now: nowMs, most: maxCalls},
+WHERE (SELECT count(*) FROM mcp_calls WHERE repository_id = @repository) < @max`,
+      {...call, repository, now: nowMs, max: maxCalls},
     )
     return changes === 1
   })

@@ -8,17 +8,17 @@ export const nodesPerPage = 500
 
 export interface EveryNode extends Omit<NodesRequest, 'limit' | 'cursor'> {
   /** Maximum number of nodes; default: all. */
-  most?: number | undefined
+  max?: number | undefined
 }
 
 /**
  * Lists the nodes of a control plane page by page, without duplicates. `truncated` is set if there are more than
- * `most`. Fields other than the nodes come from the first page.
+ * `max`. Fields other than the nodes come from the first page.
  * @throws MeshHttpError; the reason of the signal
  */
 export async function everyNode(
   client: Pick<MeshClient, 'listNodes'>,
-  {most = Number.POSITIVE_INFINITY, ...query}: EveryNode,
+  {max = Number.POSITIVE_INFINITY, ...query}: EveryNode,
   options?: CallOptions,
 ): Promise<Registry> {
   const ask = (cursor?: string) =>
@@ -32,13 +32,13 @@ export async function everyNode(
   }
   add(registry.nodes)
   let next = first
-  while (next !== undefined && nodes.size < most) {
+  while (next !== undefined && nodes.size < max) {
     const page = await ask(next)
     // Stop if a page contains nothing new, to avoid an endless loop.
     next = add(page.nodes) ? page.next_cursor : undefined
   }
-  const isCut = next !== undefined || nodes.size > most
-  return {...registry, nodes: [...nodes.values()].slice(0, most), ...(isCut ? {truncated: true as const} : {})}
+  const isCut = next !== undefined || nodes.size > max
+  return {...registry, nodes: [...nodes.values()].slice(0, max), ...(isCut ? {truncated: true as const} : {})}
 }
 
 /** Times that the state of the nodes of a list depends on. */

@@ -77,7 +77,7 @@ async function readNodes(
   client: MeshClient,
   {now, staleAfterMs}: ReadOptions,
 ): Promise<{part: Part<NodeRow[]>; aheadMs: number}> {
-  const registry = await everyNode(client, {most: maxNodes}, singleAttempt)
+  const registry = await everyNode(client, {max: maxNodes}, singleAttempt)
   const {nodes, truncated, server_time_unix_ms: clockMs} = registry
   const nowMs = now()
   const times = timesOf({...registry, server_time_unix_ms: clockMs ?? nowMs}, staleAfterMs)
@@ -100,9 +100,9 @@ async function readDead(client: MeshClient, {dead_count: count}: QueueStats): Pr
   return {known, ...(next === undefined ? {} : {truncated: true})}
 }
 
-type Outcome<T> = {value: T} | {error: unknown}
+type ReadOutcome<T> = {value: T} | {error: unknown}
 
-const attempt = <T>(work: Promise<T>): Promise<Outcome<T>> =>
+const attempt = <T>(work: Promise<T>): Promise<ReadOutcome<T>> =>
   work.then(
     (value) => ({value}),
     (error: unknown) => ({error}),

@@ -50,6 +50,12 @@ export interface Maintenance {
   forMs?: number | undefined
 }
 
+/** Lease and claimer as named in a request. */
+export interface ClaimedLease {
+  lease: string
+  claimer: string
+}
+
 export interface ClaimQuery {
   receiver: string
   claimer: string
@@ -144,9 +150,9 @@ export interface MeshStore {
   /** @throws unknown_node, node_quarantined, node_maintenance, lease_held */
   grantLease(scope: Scope, claim: {scopeKey: string; claimer: string}): Promise<ExecLease>
   /** Also permitted in maintenance. @throws unknown_node, node_quarantined, lease_not_found, not_lease_holder */
-  renewLease(scope: Scope, held: {lease: string; claimer: string}): Promise<void>
+  renewLease(scope: Scope, held: ClaimedLease): Promise<void>
   /** @throws unknown_node, lease_not_found, not_lease_holder */
-  releaseLease(scope: Scope, held: {lease: string; claimer: string}): Promise<void>
+  releaseLease(scope: Scope, held: ClaimedLease): Promise<void>
   /** @throws lease_not_found if it has ended or is on another key */
   verifyLease(scope: Scope, lease: {lease: string; scopeKey: string}): Promise<LeaseVerification>
   listLeases(scope: Scope): Promise<ExecLease[]>

@@ -66,7 +66,7 @@ const remoteAgent = (context: MessageContext, nameOrId: string | number): number
   matchId(String(nameOrId), 'A') ?? requireAgent(context, nameOrId).id
 
 /** Maximum length of a key in characters. */
-const longestKey = 512
+const maxKeyLength = 512
 
 /**
  * The mesh key of a message whose sender has not chosen one. It includes the origin, because agents of different
@@ -78,7 +78,7 @@ function meshKey(draft: Draft, receiver: number, origin: string, nowMs: number):
   if (correlationId === undefined)
     return `${messageKey(draft, receiver).text}-${origin}-${Math.floor(nowMs / repetitionMs)}`
   const key = `${origin}-${correlationId}`
-  return key.length <= longestKey ? key : `${origin}-${fnv1a64(correlationId)}`
+  return key.length <= maxKeyLength ? key : `${origin}-${fnv1a64(correlationId)}`
 }
 
 /**

@@ -63,16 +63,16 @@ function notBlank(operation: string, place: string, words: string): string {
 }
 
 /** Maximum length of members of any type, in characters of JSON. */
-const longest = {diagnostic: 16_384, attachments: 65_536}
+const maxLengths = {diagnostic: 16_384, attachments: 65_536}
 
 /** Limits the size of members of any type, which the schema cannot. @throws params_invalid */
 function limitSizes({diagnostics = [], attachment_manifest: attachments}: ChatMessage): void {
-  const limit = (place: string, value: unknown, most: number) => {
-    if ((JSON.stringify(value) ?? '').length > most)
-      throw invalid('chat_message', `${place} must NOT have more than ${most} characters as JSON`)
+  const limit = (place: string, value: unknown, max: number) => {
+    if ((JSON.stringify(value) ?? '').length > max)
+      throw invalid('chat_message', `${place} must NOT have more than ${max} characters as JSON`)
   }
-  for (const [i, each] of diagnostics.entries()) limit(`/diagnostics/${i}`, each, longest.diagnostic)
-  limit('/attachment_manifest', attachments, longest.attachments)
+  for (const [i, each] of diagnostics.entries()) limit(`/diagnostics/${i}`, each, maxLengths.diagnostic)
+  limit('/attachment_manifest', attachments, maxLengths.attachments)
 }
 
 interface GenerateCode {
@@ -297,8 +297,8 @@ export const assistantOperations = (table: () => readonly Operation[]): readonly
         },
         {
           signal,
-          onAttempt: (attempt, most) =>
-            report({done: attempt - 1, total: most, message: `attempt ${attempt} of at most ${most}`}),
+          onAttempt: (attempt, max) =>
+            report({done: attempt - 1, total: max, message: `attempt ${attempt} of at most ${max}`}),
           tools: input.use_tools === true ? assistantTools(table(), context) : undefined,
         },
       )

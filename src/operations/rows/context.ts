@@ -7,7 +7,7 @@ const key = text('Key, such as plan.summary; context_envelope:ID for the context
   maxLength: 512,
 })
 // The key of the envelope of a session contains its id, which can be longer than a key that callers choose.
-const longestKey = 2304
+const maxKeyLength = 2304
 
 const setBy = {type: ['integer', 'null'], description: 'Agent that set the entry, if known.'}
 const expiresAt = integer('Unix seconds; 0: never.')
@@ -73,7 +73,7 @@ export const contextOperations: readonly Operation[] = [
     summary: 'Show the text that is stored under a key.',
     effect: 'read',
     idempotent: true,
-    input: object({key: {...key, maxLength: longestKey}}, {required: ['key']}),
+    input: object({key: {...key, maxLength: maxKeyLength}}, {required: ['key']}),
     output: object(
       {entry: {...entry, type: ['object', 'null'], description: 'null if there is no entry, or it has expired.'}},
       {required: ['entry']},
@@ -91,8 +91,8 @@ export const contextOperations: readonly Operation[] = [
     effect: 'read',
     idempotent: true,
     input: object({
-      prefix: text('Only keys that begin with this text.', {maxLength: longestKey}),
-      after: text('Only keys after this one, to get the next page.', {maxLength: longestKey}),
+      prefix: text('Only keys that begin with this text.', {maxLength: maxKeyLength}),
+      after: text('Only keys after this one, to get the next page.', {maxLength: maxKeyLength}),
       limit: integer('Maximum number of entries.', {minimum: 1, maximum: 1000, default: 50}),
     }),
     output: object({entries: list(listed)}, {required: ['entries']}),

@@ -4,7 +4,7 @@ import {type Operation, operation} from '../operation.js'
 import {agentId, flag, integer, list, object, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
 
-const longestJson = 131_072
+const maxJsonLength = 131_072
 const lines = (description: string) => list(text(undefined, {maxLength: 512}), description, {maxItems: 32})
 
 /** Handing tasks over between agents. */
@@ -24,10 +24,10 @@ export const handoffOperations: readonly Operation[] = [
         plan_summary: text('What was done and what comes next.', {maxLength: 8192}),
         unresolved_objectives: lines('Objectives that are still open.'),
         verification_criteria: lines('Criteria that the finished task must meet.'),
-        context_envelope_json: text('Context for the receiver, a JSON object.', {maxLength: longestJson}),
+        context_envelope_json: text('Context for the receiver, a JSON object.', {maxLength: maxJsonLength}),
         harness_spec_json: text(
           'Required checks, required artifacts and acceptance lines, a JSON object. It can only add to what the task owes.',
-          {maxLength: longestJson},
+          {maxLength: maxJsonLength},
         ),
       },
       {required: ['task_id', 'from_agent_id', 'to_agent_id', 'plan_summary', 'verification_criteria']},

@@ -3,7 +3,7 @@ import type {FinishedStatus, Task, TaskGraph} from '../../tasks/index.js'
 import {requireAttention, submitterOf} from '../attention.js'
 import type {OperationContext} from '../context.js'
 import {type Operation, operation} from '../operation.js'
-import {flag, integer, list, longestDurationMs, object, oneOf, partOf, taskId, text} from '../schema.js'
+import {flag, integer, list, maxDurationMs, object, oneOf, partOf, taskId, text} from '../schema.js'
 import {task} from '../shapes.js'
 import {submitGoal} from '../submit-goal.js'
 
@@ -447,7 +447,7 @@ export const taskOperations: readonly Operation[] = [
       {
         older_than_ms: integer('Minimum time since a task finished, in milliseconds.', {
           minimum: 0,
-          maximum: longestDurationMs,
+          maximum: maxDurationMs,
         }),
         status: list(oneOf(['Completed', 'Failed', 'Cancelled']), 'Only tasks with these statuses.', {maxItems: 3}),
         dry_run: flag('Count the tasks without deleting them.'),

@@ -1,6 +1,6 @@
 import type {RunEntry, RunReport, RunSummary, ScheduleList} from '../../workflow/index.js'
 import {type Operation, operation} from '../operation.js'
-import {flag, integer, list, longestDurationMs, object, oneOf, text} from '../schema.js'
+import {flag, integer, list, maxDurationMs, object, oneOf, text} from '../schema.js'
 
 const stateNames: Readonly<Record<RunSummary['status'], true>> = {
   queued: true,
@@ -230,7 +230,7 @@ export const workflowOperations: readonly Operation[] = [
         'Minimum time since the runs ended, in milliseconds; default: the retention of the settings.',
         {
           minimum: 0,
-          maximum: longestDurationMs,
+          maximum: maxDurationMs,
         },
       ),
       failed: flag('Also delete failed runs, which could be resumed.'),

@@ -60,12 +60,12 @@ function find(context: MessageContext, which: string, direction: Direction): Fou
 function submission(context: MessageContext, taskId: number): OperationRow {
   const known = findSubmission(context, taskId)
   if (known !== undefined) return known
-  const description = excerpt(lineOf(requireRow(context, taskId).description), longestExcerpt)
+  const description = excerpt(lineOf(requireRow(context, taskId).description), maxExcerptLength)
   return requireOperation(context, logOperation(context, 'submit_task', {task_id: taskId, description}))
 }
 
 /** Maximum length of a description in the log, which is not a copy of the task; characters. */
-const longestExcerpt = 100
+const maxExcerptLength = 100
 
 const lineOf = (description: string): string => description.replaceAll(/\p{Cc}+/gu, ' ').trim()
 

@@ -49,7 +49,7 @@ export const json = (value, label) =>
   verbatim(typeof value === 'string' ? value : JSON.stringify(value, null, 2), label)
 
 /** Width that a column of a table needs, px. */
-const leastColumn = 110
+const minColumn = 110
 
 /** A table of cells that are texts or elements; undefined is a dash. */
 export function plainTable(caption, names, rows) {
@@ -66,7 +66,7 @@ export function plainTable(caption, names, rows) {
   }
   table.append(body)
   const panel = element('div', {className: 'panel'}, table)
-  turnIntoCards(table, Math.max(560, leastColumn * names.length))
+  turnIntoCards(table, Math.max(560, minColumn * names.length))
   return panel
 }
 

@@ -3,7 +3,7 @@ import {request, ServerFault} from './request.js'
 
 /** Delay before the first attempt to connect again, and the longest, ms. */
 const firstDelayMs = 250
-const longestDelayMs = 5000
+const maxDelayMs = 5000
 
 /**
  * Receives the events of a stream with a key in its requests, which `EventSource` cannot send.
@@ -69,7 +69,7 @@ export class LiveStream {
     if (signal.aborted) return
     this.#onLink('lost')
     this.#timer = setTimeout(() => this.open(), this.#delayMs)
-    this.#delayMs = Math.min(2 * this.#delayMs, longestDelayMs)
+    this.#delayMs = Math.min(2 * this.#delayMs, maxDelayMs)
   }
 
   #take(frame) {

@@ -35,7 +35,7 @@ export interface Adequacy {
   gaps: readonly StepGaps[]
 }
 
-const fewestSteps: readonly (readonly [mostComplexity: number, steps: number])[] = [
+const minSteps: readonly (readonly [maxComplexity: number, steps: number])[] = [
   [3, 1],
   [5, 2],
   [8, 4],
@@ -46,7 +46,7 @@ const fewestSteps: readonly (readonly [mostComplexity: number, steps: number])[]
 /** A step with more words should be split. */
 const megaWords = 30
 
-const stepsNeeded = (goal: string): number => fewestSteps.find(([most]) => complexityOf(goal) <= most)?.[1] ?? 1
+const stepsNeeded = (goal: string): number => minSteps.find(([max]) => complexityOf(goal) <= max)?.[1] ?? 1
 
 interface Plan {
   goal: string

@@ -1,6 +1,6 @@
 /** A single clause with more words is split. */
-const longestClause = 36
-const shortestSentence = 5
+const maxClauseWords = 36
+const minSentenceWords = 5
 const pieceLength = 16
 
 export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean)
@@ -16,7 +16,7 @@ export function clausesOf(goal: string): string[] {
   const clauses = items.flatMap((item) => item.split(/ and |;| then /i)).map(tidy)
   const [first, ...more] = clauses.filter((clause) => /[\p{L}\p{N}]/u.test(clause))
   if (first === undefined) return [tidy(lines.map((line) => line.replace(heading, '')).join(' ')) || goal.trim()]
-  return more.length === 0 && wordsOf(first).length > longestClause ? cutLong(first) : [first, ...more]
+  return more.length === 0 && wordsOf(first).length > maxClauseWords ? cutLong(first) : [first, ...more]
 }
 
 const heading = /^#{1,6} /
@@ -48,7 +48,7 @@ function joinShort(sentences: readonly string[]): string[] {
   const joined: string[] = []
   for (const sentence of sentences) {
     const last = joined.at(-1)
-    if (last === undefined || wordsOf(sentence).length >= shortestSentence) joined.push(sentence)
+    if (last === undefined || wordsOf(sentence).length >= minSentenceWords) joined.push(sentence)
     else joined[joined.length - 1] = `${last} ${sentence}`
   }
   return joined

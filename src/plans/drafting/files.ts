@@ -24,12 +24,12 @@ export const asksForChange = (text: string): boolean => change.test(text)
 
 /** Paths in a text: words with a `/` and a known extension or first folder, without duplicates, in order. */
 export function pathsIn(text: string): string[] {
-  const words = wordsOf(text).filter((word) => word.length <= longestPath)
+  const words = wordsOf(text).filter((word) => word.length <= maxPathLength)
   return [...new Set(words.map(bare).filter(isPath))]
 }
 
 /** A longer word is not a file path, characters. */
-const longestPath = 4096
+const maxPathLength = 4096
 
 /** Removes quotes, punctuation and slashes around a word, and a position in a file (`:12:3`). */
 const bare = (word: string): string =>
@@ -86,7 +86,7 @@ export function filesOf(description: string, scope: Scope): ManifestEntry[] {
 
 /** Files whose name, with or without extension, is a word of the text. Names shared by many files do not count. */
 function mentioned(text: string, {paths, byName}: Scope): string[] {
-  const short = wordsOf(text.toLowerCase()).filter((word) => word.length <= longestPath)
+  const short = wordsOf(text.toLowerCase()).filter((word) => word.length <= maxPathLength)
   const places = new Set(
     short.flatMap((word) => {
       const meant = byName.get(bare(word)) ?? []

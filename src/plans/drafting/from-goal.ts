@@ -42,12 +42,12 @@ const stepOf = (description: string, dependsOn: readonly number[], scope: Scope)
   triggers: triggersOf(description),
 })
 
-const longestExcerpt = 120
+const maxExcerptLength = 120
 
 function verification(goal: string, after: number): DraftStep {
   const [line = ''] = clausesOf(goal.split(/\r?\n/).find((each) => wordsOf(each).length > 0) ?? '')
   return {
-    description: `Verify that the goal is met, and that nothing else broke: ${excerpt(line, longestExcerpt)}`,
+    description: `Verify that the goal is met, and that nothing else broke: ${excerpt(line, maxExcerptLength)}`,
     dependsOn: [after],
     files: [],
     category: 'testing',

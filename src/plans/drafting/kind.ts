@@ -5,10 +5,10 @@ import {asksForChange} from './files.js'
 /** Complexity of a text, 1 to 10, estimated from its number of words. */
 export function complexityOf(text: string): number {
   const words = wordsOf(text).length
-  return (complexities.find(([most]) => words <= most) ?? [0, 9])[1]
+  return (complexities.find(([max]) => words <= max) ?? [0, 9])[1]
 }
 
-const complexities: readonly (readonly [mostWords: number, complexity: number])[] = [
+const complexities: readonly (readonly [maxWords: number, complexity: number])[] = [
   [6, 2],
   [16, 5],
   [30, 7],

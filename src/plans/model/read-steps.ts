@@ -18,11 +18,11 @@ export interface ReadOptions {
   limit: number
 }
 
-const longestDescription = 4000
+const maxDescriptionLength = 4000
 const maxFiles = 200
 
 /** Most characters of a path, so that a model cannot repeat itself without end. */
-const longestPath = 300
+const maxPathLength = 300
 
 /** JSON Schema of an answer. `readSteps` still checks it, because not every server enforces schemas. */
 export const stepsSchema = {
@@ -33,8 +33,8 @@ export const stepsSchema = {
     type: 'object',
     properties: {
       id: {type: 'integer', minimum: 1, maximum: 100},
-      description: {type: 'string', minLength: 1, maxLength: longestDescription},
-      files: {type: 'array', items: {type: 'string', minLength: 1, maxLength: longestPath}, maxItems: maxFiles},
+      description: {type: 'string', minLength: 1, maxLength: maxDescriptionLength},
+      files: {type: 'array', items: {type: 'string', minLength: 1, maxLength: maxPathLength}, maxItems: maxFiles},
       category: {enum: taskCategories},
       estimated_complexity: {type: 'integer', minimum: 1, maximum: 10},
       depends_on: {type: 'array', items: {type: 'integer', minimum: 1, maximum: 100}, maxItems: 100},
@@ -111,8 +111,8 @@ function readStep(element: Element, {place, order, root}: Place): DraftStep {
   }
   const {description, files = [], category, estimated_complexity: complexity, depends_on: after} = element
   if (typeof description !== 'string' || description.trim() === '') return refuse('has no description')
-  if (description.length > longestDescription)
-    return refuse(`has a description of more than ${longestDescription} characters`)
+  if (description.length > maxDescriptionLength)
+    return refuse(`has a description of more than ${maxDescriptionLength} characters`)
   if (!isTexts(files) || files.length > maxFiles) return refuse('has an invalid list of files')
   if (category !== undefined && !isCategory(category)) return refuse('has an unknown category')
   if (complexity !== undefined && !isComplexity(complexity)) return refuse('has a complexity that is not from 1 to 10')

@@ -44,7 +44,7 @@ export interface Drafting extends PlanModelOptions {
 /** Maximum number of rounds if none were requested but the plan is thin or risky. */
 const maxUnasked = 4
 /** With fewer tokens left, an answer would be cut off. */
-const fewestTokens = 256
+const minTokens = 256
 
 interface Refining {
   model: PlanModel
@@ -61,14 +61,14 @@ interface Refining {
  */
 export async function refine(context: WorkspaceContext, first: Draft, refining: Refining): Promise<Draft> {
   const {request} = refining
-  const most = request.mode === 'off' ? Math.min(request.maxRounds, maxUnasked) : request.maxRounds
+  const max = request.mode === 'off' ? Math.min(request.maxRounds, maxUnasked) : request.maxRounds
   if (!wantsMore(request, first.adequacy)) return first
   let best = first
   let stopReason: StopReason = 'rounds_exhausted'
-  while (best.rounds < most) {
+  while (best.rounds < max) {
     const prompt = refinePrompt(refining.question, best.steps, best.adequacy)
     const left = request.budgetTokens - best.tokens - tokensOfText(prompt)
-    if (left < fewestTokens) {
+    if (left < minTokens) {
       stopReason = 'budget_exhausted'
       break
     }

@@ -1,6 +1,6 @@
 import type {History, MessageRow} from '../history/history.js'
 import {callsOf, numberOf} from './effect.js'
-import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
+import {checkEach, combine, groupBy, type Oracle, type OracleResult, violation} from './oracle.js'
 
 /** A request interrupted by a crash has its full effect or none. */
 export const requestsAreAtomic: Oracle = (history) =>
@@ -11,7 +11,7 @@ export const requestsAreAtomic: Oracle = (history) =>
   })
 
 /** Every stored message was sent with the same content, at least as often as it is stored. */
-function rowsWereSent(history: History): Finding {
+function rowsWereSent(history: History): OracleResult {
   const sent = new Map<string, number>()
   for (const call of callsOf(history, 'a2a_deliver')) {
     const {sender_agent_id, receiver_agent_id, idempotency_key, message_type, payload} = call.args
@@ -32,7 +32,7 @@ const contentOf = ({sender, receiver, idem_key, type, payload}: MessageRow) =>
   JSON.stringify([sender, receiver, idem_key, type, payload])
 
 /** A node that has left holds no leases and no claims. */
-function leasesAreOfNodes(history: History): Finding {
+function leasesAreOfNodes(history: History): OracleResult {
   const {rows, calls} = history
   const times = calls.map(({body}) => numberOf(body?.server_time_unix_ms)).filter(Number.isFinite)
   const now = times.reduce((latest, time) => Math.max(latest, time), 0)

@@ -1,12 +1,12 @@
 import {counted} from '../../errors/index.js'
 import {type History, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, effectOf, eventsBetween, isDisturbance, numberOf} from './effect.js'
-import {checkEach, combine, type Finding, type Oracle, type Violation, violation} from './oracle.js'
+import {checkEach, combine, type Oracle, type OracleResult, type Violation, violation} from './oracle.js'
 
 /** A full inbox is refused with a code and Retry-After, and an inbox never exceeds its capacity. */
 export const fullInboxRefuses: Oracle = (history) => combine(refusalsAreComplete(history), neverOver(history))
 
-const refusalsAreComplete = (history: History): Finding =>
+const refusalsAreComplete = (history: History): OracleResult =>
   checkEach(
     callsOf(history, 'a2a_deliver').filter(({status}) => status === 429),
     ({id, code, retryAfter}) =>
@@ -15,7 +15,7 @@ const refusalsAreComplete = (history: History): Finding =>
   )
 
 /** Counts messages that are certainly pending: their delivery was confirmed and no acknowledgement was sent. */
-function neverOver(history: History): Finding {
+function neverOver(history: History): OracleResult {
   const {maxMessages, rows} = history
   const dead = new Set(rows.messages.filter(({dead_at}) => dead_at !== null).map(({id}) => id))
   const firstAck = new Map<number, number>()

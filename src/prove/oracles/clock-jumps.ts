@@ -1,7 +1,7 @@
 import type {History, Observed} from '../history/history.js'
 import {callsOf, mayLoseTime, numberOf, textOf} from './effect.js'
 import {claimHolds, type HoldInterval, leaseHolds, untilOf} from './hold-intervals.js'
-import {checkEach, combine, type Finding, groupBy, neverFalls, type Oracle, violation} from './oracle.js'
+import {checkEach, combine, groupBy, neverFalls, type Oracle, type OracleResult, violation} from './oracle.js'
 
 /** Maximum age of the time saved in the database when a server restarts, ms. */
 const savedEveryMs = 2000
@@ -9,7 +9,7 @@ const savedEveryMs = 2000
 /** The server's clock never goes back, and no lease or claim ends early, even if the system clock is changed. */
 export const clockIsItsOwn: Oracle = (history) => combine(timeNeverFalls(history), renewalsInTimeSucceed(history))
 
-function timeNeverFalls(history: History): Finding {
+function timeNeverFalls(history: History): OracleResult {
   const reported = history.calls.flatMap((call) => {
     const time = numberOf(call.body?.server_time_unix_ms)
     return Number.isFinite(time) ? [{call, time}] : []
@@ -27,7 +27,7 @@ function timeNeverFalls(history: History): Finding {
 }
 
 /** A holder that renews in time is not refused. */
-function renewalsInTimeSucceed(history: History): Finding {
+function renewalsInTimeSucceed(history: History): OracleResult {
   const leases = groupBy(leaseHolds(history), ({title}) => title)
   const claims = groupBy(claimHolds(history), ({what, holder}) => `${what} of ${holder}`)
   const renewals = [

@@ -1,7 +1,7 @@
 import type {History, Observed} from '../history/history.js'
 import {envelopesOf} from './delegation.js'
 import {callsOf, numberOf, textOf} from './effect.js'
-import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
+import {checkEach, combine, groupBy, type Oracle, type OracleResult, violation} from './oracle.js'
 
 /** A request in which a program acts as the holder of a lease or a claim. */
 interface Act {
@@ -29,7 +29,7 @@ const refused = [403, 404, 409]
  */
 export const neverAfterDeadline: Oracle = (history) => combine(leases(history), claims(history))
 
-function leases(history: History): Finding {
+function leases(history: History): OracleResult {
   const observed = (operation: 'exec_lease_grant' | 'exec_lease_renew') =>
     callsOf(history, operation).filter(({isObserved}) => isObserved)
   const grants = observed('exec_lease_grant')
@@ -40,7 +40,7 @@ function leases(history: History): Finding {
   return judge(history, 'lease', [...grants, ...renewals], [...renewals, ...envelopes])
 }
 
-function claims(history: History): Finding {
+function claims(history: History): OracleResult {
   const holderOf = ({args}: Observed, message: unknown) => `${numberOf(message)} of ${textOf(args.claimer_node_id)}`
   const claimed = callsOf(history, 'a2a_inbox')
     .filter(({isObserved, status, args}) => isObserved && status === 200 && textOf(args.claimer_node_id) !== '')
@@ -60,7 +60,7 @@ const extension = (call: Observed, what: string, ok: number): Extension => ({
   isRefused: call.status !== undefined && refused.includes(call.status),
 })
 
-function judge({leaseMs}: History, kind: string, extensions: readonly Extension[], acts: readonly Act[]): Finding {
+function judge({leaseMs}: History, kind: string, extensions: readonly Extension[], acts: readonly Act[]): OracleResult {
   const byHold = groupBy(extensions, ({what}) => what)
   return checkEach(acts, ({call, what}) => {
     const earlier = (byHold.get(what) ?? []).filter((each) => each.call.id !== call.id && each.call.sent < call.sent)

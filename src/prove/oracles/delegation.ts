@@ -1,6 +1,6 @@
 import type {DelegationRow, History, Observed, TaskRow} from '../history/history.js'
 import {callsOf, effectOf, numberOf, textOf} from './effect.js'
-import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
+import {checkEach, combine, groupBy, type Oracle, type OracleResult, violation} from './oracle.js'
 
 const envelopeType = 'remote_task_envelope'
 const nameOf = ({orchestrator, id}: TaskRow) => `Task ${id} of ${orchestrator}`
@@ -88,7 +88,7 @@ function keyOfEnvelope(payload: unknown): string | undefined {
 /** A delegation has at most one message, and one that has fallen back no lease. */
 export const relayedOnce: Oracle = (history) => combine(oneEnvelope(history), noLeaseLeft(history))
 
-function oneEnvelope({rows, delegated}: History): Finding {
+function oneEnvelope({rows, delegated}: History): OracleResult {
   const envelopes = groupBy(
     rows.messages.filter(({type}) => type === envelopeType),
     ({payload}) => keyOfEnvelope(payload),
@@ -100,7 +100,7 @@ function oneEnvelope({rows, delegated}: History): Finding {
   })
 }
 
-function noLeaseLeft(history: History): Finding {
+function noLeaseLeft(history: History): OracleResult {
   const {rows, delegated, calls} = history
   const now = calls.reduce((latest, {body}) => Math.max(latest, numberOf(body?.server_time_unix_ms) || 0), 0)
   const held = new Set(

@@ -5,10 +5,10 @@ import {endOfLeases} from './lease-ends.js'
 import {
   checkEach,
   combine,
-  type Finding,
   groupBy,
   neverFalls,
   type Oracle,
+  type OracleResult,
   type Violation,
   violation,
 } from './oracle.js'
@@ -43,7 +43,7 @@ export const tokensGrow: Oracle = (history) => {
 const leaseOf = ({body}: Observed) => textOf(body?.lease_id)
 
 /** A grant that starts after another has completed does not get a lower token. */
-const neverBack = (key: string, grants: readonly Observed[]): Finding =>
+const neverBack = (key: string, grants: readonly Observed[]): OracleResult =>
   neverFalls(
     grants.map((call) => ({call})),
     ({call}) => Number(leaseOf(call)),

@@ -1,7 +1,7 @@
 import {heartbeatsPerIncarnation} from '../clients/member.js'
 import type {History, Observed} from '../history/history.js'
 import {callsOf, effectOf, mayLoseTime, numberOf, textOf, wasRestarted} from './effect.js'
-import {checkEach, combine, type Finding, groupBy, neverFalls, type Oracle, violation} from './oracle.js'
+import {checkEach, combine, groupBy, neverFalls, type Oracle, type OracleResult, violation} from './oracle.js'
 
 /** Heartbeats that a killed server may lose, ms: it saves them periodically. */
 const maxLossMs = 2000
@@ -50,7 +50,7 @@ function sightingsOf(history: History): Sighting[] {
     )
 }
 
-const seenGrows = (history: History, node: string, sightings: readonly Sighting[]): Finding =>
+const seenGrows = (history: History, node: string, sightings: readonly Sighting[]): OracleResult =>
   neverFalls(
     sightings,
     ({lastSeen}) => lastSeen,
@@ -63,7 +63,7 @@ const seenGrows = (history: History, node: string, sightings: readonly Sighting[
   )
 
 /** Heartbeats increase within an incarnation, unless a late copy of a join restores its values. */
-function heartbeatsGrow(history: History, node: string, sightings: readonly Sighting[]): Finding {
+function heartbeatsGrow(history: History, node: string, sightings: readonly Sighting[]): OracleResult {
   const joins = callsOf(history, 'join').filter(({args}) => args.id === node)
   const incarnationOf = (heartbeat: number) => Math.floor(heartbeat / heartbeatsPerIncarnation)
   const numbered = sightings.filter(({heartbeat}) => Number.isFinite(heartbeat))

@@ -1,6 +1,6 @@
 import {type History, type MessageRow, messagesOf, type Observed} from '../history/history.js'
 import {callsOf, eventsBetween, isDisturbance, numberOf, textOf} from './effect.js'
-import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
+import {checkEach, combine, groupBy, type Oracle, type OracleResult, violation} from './oracle.js'
 
 /** A message whose delivery was confirmed is stored at the end, unchanged. */
 export const deliveredIsKept: Oracle = (history) => {
@@ -55,7 +55,7 @@ export const pendingIsDelivered: Oracle = (history) => combine(allAreDelivered(h
 const maxWakeMs = 4000
 
 /** A request of an orchestrator that waits for messages is answered soon after one has arrived. */
-function waitersAreWoken(history: History): Finding {
+function waitersAreWoken(history: History): OracleResult {
   const waits = callsOf(history, 'a2a_inbox').filter(
     ({isObserved, status, fault, args}) =>
       isObserved && status === 200 && fault === undefined && args.claimer_node_id === undefined,
@@ -84,7 +84,7 @@ function firstDeliveries(history: History): Observed[] {
   return [...first.values()].sort((a, b) => a.answered - b.answered)
 }
 
-function allAreDelivered({events, rows}: History): Finding {
+function allAreDelivered({events, rows}: History): OracleResult {
   const drain = events.find(({event}) => event === 'drain')
   if (drain === undefined) return {checked: 0, violations: []}
   return combine(

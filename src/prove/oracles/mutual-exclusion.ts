@@ -1,11 +1,11 @@
 import {claimHolds, type HoldInterval, leaseHolds, overlaps, untilOf} from './hold-intervals.js'
-import {type Finding, type Oracle, violation} from './oracle.js'
+import {type Oracle, type OracleResult, violation} from './oracle.js'
 
 export const oneLeaseHolder: Oracle = (history) => judge('key', leaseHolds(history))
 
 export const oneClaimHolder: Oracle = (history) => judge('message', claimHolds(history))
 
-function judge(kind: string, holds: readonly HoldInterval[]): Finding {
+function judge(kind: string, holds: readonly HoldInterval[]): OracleResult {
   const violations = overlaps(holds).map(([first, second]) => {
     const ms = (Math.min(untilOf(first), untilOf(second)) - second.from).toFixed(1)
     const who = `${first.holder} (${first.title}) and ${second.holder} (${second.title})`

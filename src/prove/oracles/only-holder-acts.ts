@@ -2,7 +2,7 @@ import type {History, Observed} from '../history/history.js'
 import {callsOf, effectOf, eventsBetween, isDisturbance, numberOf, textOf} from './effect.js'
 import {claimHolds, clockSlew, type Granted, grantedLeases, untilOf} from './hold-intervals.js'
 import {endOfLeases} from './lease-ends.js'
-import {checkEach, combine, type Finding, groupBy, type Oracle, violation} from './oracle.js'
+import {checkEach, combine, groupBy, type Oracle, type OracleResult, violation} from './oracle.js'
 
 /** Only the holder can renew, release or acknowledge a lease or message, and only before it expires. */
 export const onlyHolderActs: Oracle = (history) =>
@@ -10,7 +10,7 @@ export const onlyHolderActs: Oracle = (history) =>
 
 const held = ['exec_lease_renew', 'exec_lease_release'] as const
 
-function leasesAreOwn(history: History): Finding {
+function leasesAreOwn(history: History): OracleResult {
   const granted = grantedLeases(history)
   const known = Math.max(...[...granted.keys()].map(Number), ...history.rows.leases.map(({lease_id}) => lease_id))
   return checkEach(callsOf(history, ...held), ({id, operation, status, args}) => {
@@ -28,7 +28,7 @@ function leasesAreOwn(history: History): Finding {
   })
 }
 
-function endedStaysEnded(history: History): Finding {
+function endedStaysEnded(history: History): OracleResult {
   const ends = endOfLeases(history)
   const expiry = expiries(history)
   const done = callsOf(history, ...held).filter(({status}) => status === 204)
@@ -80,7 +80,7 @@ function expiries(history: History): (lease: string, call: Observed) => number |
 const keyOf = ({scopeKey, holder}: Granted) => `${scopeKey} of ${holder}`
 
 /** While a node certainly holds a message, no other node can renew or acknowledge it. */
-function claimsAreOwn(history: History): Finding {
+function claimsAreOwn(history: History): OracleResult {
   const holds = groupBy(claimHolds(history), ({what}) => what)
   return checkEach(callsOf(history, 'a2a_ack', 'a2a_lease_renew'), (call) => {
     const {id, operation, status, args, sent, answered} = call

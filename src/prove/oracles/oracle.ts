@@ -10,16 +10,16 @@ export interface Violation {
 /** @param calls ids of the calls that prove it */
 export const violation = (what: string, ...calls: readonly number[]): Violation => ({what, calls})
 
-export interface Finding {
+export interface OracleResult {
   /** Number of facts checked; an invariant with 0 was not tested. */
   checked: number
   violations: readonly Violation[]
 }
 
 /** Checks one invariant from the calls and the database, without knowledge of the server's implementation. */
-export type Oracle = (history: History) => Finding
+export type Oracle = (history: History) => OracleResult
 
-export function checkEach<T>(facts: Iterable<T>, check: (fact: T) => Violation | false): Finding {
+export function checkEach<T>(facts: Iterable<T>, check: (fact: T) => Violation | false): OracleResult {
   let checked = 0
   const violations: Violation[] = []
   for (const fact of facts) {
@@ -30,7 +30,7 @@ export function checkEach<T>(facts: Iterable<T>, check: (fact: T) => Violation |
   return {checked, violations}
 }
 
-export const combine = (...findings: readonly Finding[]): Finding => ({
+export const combine = (...findings: readonly OracleResult[]): OracleResult => ({
   checked: findings.reduce((sum, {checked}) => sum + checked, 0),
   violations: findings.flatMap(({violations}) => violations),
 })
@@ -54,7 +54,7 @@ export function neverFalls<T extends {call: Observed}>(
   facts: readonly T[],
   heightOf: (fact: T) => number,
   check: (before: T, now: T) => Violation | false,
-): Finding {
+): OracleResult {
   const bySent = facts.toSorted((a, b) => a.call.sent - b.call.sent)
   const byAnswer = facts.toSorted((a, b) => a.call.answered - b.call.answered)
   let next = 0

@@ -8,9 +8,9 @@ import type {WorkspaceContext} from '../../workspace/index.js'
 type Place = Pick<WorkspaceContext, 'root' | 'config' | 'now'>
 
 /** Maximum length of the memory file in a prompt, characters; the prompt cuts it further. */
-const longestMemory = 65_536
+const maxMemoryLength = 65_536
 /** Maximum length of a description and of a result in the log, characters. */
-const longestEntry = 300
+const maxEntryLength = 300
 
 const folderOf = ({root, config}: Place): string => resolve(root, '.svc', 'memory', config.memory.accountId)
 
@@ -20,7 +20,7 @@ export async function readMemory(place: Place): Promise<string> {
   if (!enabled) return ''
   const path = memoryMdPath === undefined ? join(folderOf(place), 'MEMORY.md') : resolve(place.root, memoryMdPath)
   try {
-    return (await readFile(path, 'utf8')).slice(0, longestMemory).trim()
+    return (await readFile(path, 'utf8')).slice(0, maxMemoryLength).trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
       logger('svc.orchestrator').warn({err: error}, 'cannot read the memory file')
@@ -38,7 +38,7 @@ export async function logResult(
   if (!enabled) return
   const folder = logDir === undefined ? folderOf(place) : resolve(place.root, logDir)
   const moment = new Date(place.now()).toISOString()
-  const entry = [description, text].map((each) => excerpt(each.replaceAll(/\s+/g, ' ').trim(), longestEntry))
+  const entry = [description, text].map((each) => excerpt(each.replaceAll(/\s+/g, ' ').trim(), maxEntryLength))
   try {
     await mkdir(folder, {recursive: true})
     const line = redact(`- ${moment} ${display_id} (${agent_name}): ${entry.join(' -> ')}\n`)

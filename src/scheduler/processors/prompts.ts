@@ -112,10 +112,10 @@ function fairShare(lengths: readonly number[], budget: number): number {
 }
 
 /** Truncates a text to a number of bytes, with a mark; never cuts inside a character. */
-export function cut(text: string, most: number): string {
+export function cut(text: string, max: number): string {
   const bytes = Buffer.from(text)
-  if (bytes.length <= most) return text
-  let end = most
+  if (bytes.length <= max) return text
+  let end = max
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return `${bytes.subarray(0, end)} [...]`
 }

@@ -14,7 +14,7 @@ export function rebalance(context: WorkspaceContext, {urgentOnly = false} = {}):
   return context.store.transaction(() => {
     const {config, now} = context
     const agents = agentLoads(context)
-    const waiting = waitingTasks(context, {least: urgentOnly ? 'urgent' : 'background', limit: maxTasks})
+    const waiting = waitingTasks(context, {minPriority: urgentOnly ? 'urgent' : 'background', limit: maxTasks})
     const needs = new Map(waiting.map((task) => [task.id, task.needs]))
     const offers = new Map(agents.map(({id, capabilities}) => [id, capabilities]))
     const moves = planRebalance(

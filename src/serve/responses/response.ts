@@ -11,7 +11,7 @@ export interface ResponseHead {
   model: string
 }
 
-interface Outcome {
+interface ResponseOutcome {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   output: readonly object[]
   error?: object
@@ -22,7 +22,7 @@ interface Outcome {
 export const responseOf = (
   {id, created, model}: ResponseHead,
   {settings}: Pick<ResponsesRequest, 'settings'>,
-  {status, output, error, summary}: Outcome,
+  {status, output, error, summary}: ResponseOutcome,
 ) => ({
   id,
   object: 'response',

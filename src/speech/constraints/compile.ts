@@ -18,7 +18,7 @@ export interface CompiledConstraints {
 export type ConstraintCompiler = (constraints: DecodingConstraints) => CompiledConstraints | undefined
 
 /** Number of sets of constraints to keep: those of concurrent callers. */
-const most = 8
+const maxKnown = 8
 
 /** Creates a compiler that remembers its latest results, so that windows and drafts share them. */
 export function constraintCompiler(vocabulary: TextVocabulary): ConstraintCompiler {
@@ -29,7 +29,7 @@ export function constraintCompiler(vocabulary: TextVocabulary): ConstraintCompil
     const compiled = known.get(key) ?? compile(vocabulary, constraints)
     known.delete(key)
     known.set(key, compiled)
-    if (known.size > most) known.delete(known.keys().next().value as string)
+    if (known.size > maxKnown) known.delete(known.keys().next().value as string)
     return compiled
   }
 }

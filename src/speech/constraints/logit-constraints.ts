@@ -37,7 +37,7 @@ export interface LogitConstraints {
    * Changes logits in place: bonuses, forbidden tokens, and tokens outside of the phrases.
    * @param most the highest logit
    */
-  apply(logits: TokenLogits, most: number, state: ConstraintState): ConstrainedStep
+  apply(logits: TokenLogits, max: number, state: ConstraintState): ConstrainedStep
   /** The text tokens whose logits `apply` needs, however unlikely they are. */
   wanted(state: ConstraintState): readonly number[]
   /** Returns how many tokens of a hypothesis are kept: those before its last phrase, if that is incomplete. */
@@ -55,8 +55,8 @@ export function logitConstraints(
   const isText = (token: number) => token !== end && token < firstTimestamp
   return {
     start: {bias: bias?.start, lost: 0, grammar: grammar?.start, stuck: 0, escaped: false},
-    apply(logits, most, before) {
-      const best = forbid(logits, most)
+    apply(logits, max, before) {
+      const best = forbid(logits, max)
       const originals = raise(logits, before, best)
       const {state, isEmpty} = restrict(logits, before, best)
       const logitOf = (token: number) => originals.get(token) ?? logits.values[token]!
@@ -79,14 +79,14 @@ export function logitConstraints(
   }
 
   /** Returns the highest logit of the other tokens. */
-  function forbid(logits: TokenLogits, most: number): number {
+  function forbid(logits: TokenLogits, max: number): number {
     const {values} = logits
-    let isMost = false
+    let isMax = false
     for (const token of forbidden) {
-      isMost ||= values[token] === most
+      isMax ||= values[token] === max
       values[token] = -Infinity
     }
-    return isMost ? logits.highest() : most
+    return isMax ? logits.highest() : max
   }
 
   /**
@@ -112,13 +112,13 @@ export function logitConstraints(
     const {values} = logits
     const kept = allowed.map((token) => values[token]!)
     const ending = accepts ? values[end]! : -Infinity
-    const most = Math.max(ending, highest(values.subarray(firstTimestamp)), ...kept)
-    const stuck = best - most > mismatch ? state.stuck + 1 : 0
+    const max = Math.max(ending, highest(values.subarray(firstTimestamp)), ...kept)
+    const stuck = best - max > mismatch ? state.stuck + 1 : 0
     if (stuck >= stuckSteps) return {state: {...state, stuck, escaped: true}, isEmpty: best === -Infinity}
     logits.excludeText(firstTimestamp)
     for (const [i, token] of allowed.entries()) values[token] = kept[i]!
     values[end] = ending
-    return {state: {...state, stuck}, isEmpty: most === -Infinity}
+    return {state: {...state, stuck}, isEmpty: max === -Infinity}
   }
 
   function advance(state: ConstraintState, token: number, lost: number): ConstraintState {

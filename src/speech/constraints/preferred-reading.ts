@@ -36,14 +36,14 @@ export interface ReadingChoice<R> {
 export function preferPhrases<R>(readings: readonly R[], {best, text, score, preferred}: ReadingChoice<R>): R[] {
   const {phrases, strength} = preferred
   if (strength <= 0) return [best, ...readings.filter((reading) => reading !== best)]
-  const least = score(best) - preferenceBound(strength)
+  const minScore = score(best) - preferenceBound(strength)
   let chosen = best
-  let most = -1
+  let maxHits = -1
   for (const reading of readings) {
     const hits = countHits(text(reading), phrases)
-    if (hits <= most || score(reading) < least) continue
+    if (hits <= maxHits || score(reading) < minScore) continue
     chosen = reading
-    most = hits
+    maxHits = hits
   }
   return [chosen, ...readings.filter((reading) => reading !== chosen)]
 }

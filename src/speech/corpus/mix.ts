@@ -158,7 +158,7 @@ async function* sourceRows(source: MixSource, path: string, {mix, result, option
         result.invalid_lines++
         faults.add(number, row.fault)
       } else if (!isIncluded(row.lane, mix)) {
-        if (droppedLanes.size < mostNamed) droppedLanes.add(row.lane)
+        if (droppedLanes.size < maxNamed) droppedLanes.add(row.lane)
         if (repeat === 0) result.dropped_lines++
       } else if (isSampled(line, {number, repeat}, source.sampleRate)) {
         result.emitted_lines++
@@ -173,7 +173,7 @@ async function* sourceRows(source: MixSource, path: string, {mix, result, option
 }
 
 /** Maximum number of lanes and of invalid lines that a warning names. */
-const mostNamed = 5
+const maxNamed = 5
 
 const isIncluded = (lane: string, {includeLanes, excludeLanes}: Mix) =>
   includeLanes.includes(lane) && !excludeLanes.includes(lane)
@@ -194,11 +194,11 @@ function faultCounter(path: string, onWarning: (text: string) => void) {
     add(line: number, fault: string) {
       counts.set(fault, (counts.get(fault) ?? 0) + 1)
       total++
-      if (total <= mostNamed) onWarning(`${path}, line ${line}, is skipped: ${fault}.`)
+      if (total <= maxNamed) onWarning(`${path}, line ${line}, is skipped: ${fault}.`)
     },
     /** Warns about all of them, if there are more than were named. */
     report() {
-      if (total <= mostNamed) return
+      if (total <= maxNamed) return
       const reasons = [...counts].map(([fault, count]) => `${fault} (${count})`)
       onWarning(`${path}: ${counted(total, 'line is', 'lines are')} skipped: ${reasons.join(', ')}.`)
     },

@@ -105,11 +105,11 @@ function readFeatures(read: Reader): CtcFeatures {
   return {type, normalize: read.flag('normalize', true)}
 }
 
-const longestPadSec = 5
+const maxPadSec = 5
 
 function readPadSec(read: Reader): number {
   const seconds = read.number('pad_sec', 0)
-  return seconds >= 0 && seconds <= longestPadSec ? seconds : read.fail('pad_sec', `0 to ${longestPadSec}`)
+  return seconds >= 0 && seconds <= maxPadSec ? seconds : read.fail('pad_sec', `0 to ${maxPadSec}`)
 }
 
 const activations = ['none', 'relu', 'gelu', 'silu', 'tanh'] as const

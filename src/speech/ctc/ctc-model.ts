@@ -114,8 +114,8 @@ function searchOptions(
   words: PrefixScorer | undefined,
   {beamSize, alternatives, constraints}: DecodeOptions,
 ): PrefixBeamOptions {
-  const least = words === undefined ? minWidth.letters : minWidth.words
-  return {width: Math.max(beamSize, alternatives, least), blank, scorer: words, constraints}
+  const min = words === undefined ? minWidth.letters : minWidth.words
+  return {width: Math.max(beamSize, alternatives, min), blank, scorer: words, constraints}
 }
 
 /** Returns the hypotheses of a window, the selected one first. Bonuses add hypotheses and do not rank them. */

@@ -1,5 +1,5 @@
 import {LogMelStream} from '../../audio/index.js'
-import {type Device, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
+import {type Device, type OnnxSession, openSession, type Tensor, tensor} from '../../onnx/index.js'
 import {readShards} from '../../weights/index.js'
 import {sampleRate} from '../model/model.js'
 import type {CtcConfig, CtcLayer} from './config.js'
@@ -45,7 +45,7 @@ export function streamingEncoder(
 }
 
 interface Parts {
-  session: Session
+  session: OnnxSession
   vocabularySize: number
   states: readonly CarriedShape[]
   bins: number

@@ -55,11 +55,11 @@ export const textOf = ({texts}: CtcVocabulary, tokens: readonly number[]): strin
 /** Returns a function that encodes a text, longest tokens first; its result is undefined if that is impossible. */
 function createEncoder({texts}: CtcVocabulary): (text: string) => number[] | undefined {
   const ids = new Map(texts.map((text, id) => [text, id] as const).filter(([text]) => text !== ''))
-  const longest = Math.max(0, ...Array.from(ids.keys(), (text) => text.length))
+  const maxLength = Math.max(0, ...Array.from(ids.keys(), (text) => text.length))
   return (text) => {
     const tokens: number[] = []
     for (let at = 0; at < text.length; ) {
-      let length = Math.min(longest, text.length - at)
+      let length = Math.min(maxLength, text.length - at)
       let id = ids.get(text.slice(at, at + length))
       while (id === undefined && length > 1) id = ids.get(text.slice(at, at + --length))
       if (id === undefined) return undefined
@@ -126,7 +126,7 @@ const newLine = 10
 /** Tokens by UTF-16 unit; none if there are longer tokens, of which the longest would have to be found. */
 function tokensByUnit({texts}: CtcVocabulary): Int32Array {
   const units = texts.some((text) => text.length > 1) ? [] : texts.map((text) => text.charCodeAt(0))
-  const byUnit = new Int32Array(units.reduce((most, unit) => (unit > most ? unit : most), -1) + 1).fill(-1)
+  const byUnit = new Int32Array(units.reduce((max, unit) => (unit > max ? unit : max), -1) + 1).fill(-1)
   for (const [id, unit] of units.entries()) if (unit >= 0) byUnit[unit] = id
   return byUnit
 }

@@ -10,7 +10,7 @@ import {joinTexts} from '../text/join-texts.js'
 import type {Utterance} from './utterance.js'
 
 /** Minimum new audio for a draft, and minimum time between the starts of two drafts. */
-const leastMs = 300
+const minMs = 300
 /** A window is encoded again only after new audio of this share of its length. */
 const newShare = 1 / 4
 /** A window longer than this is cut after its stable segments, seconds. */
@@ -49,7 +49,7 @@ class StreamDrafts implements Drafts {
   }
 
   isDue({end}: Utterance): boolean {
-    return 1000 * (end - this.#at) >= leastMs * sampleRate
+    return 1000 * (end - this.#at) >= minMs * sampleRate
   }
 
   async next(utterance: Utterance): Promise<Draft> {
@@ -88,8 +88,8 @@ class WindowDrafts implements Drafts {
 
   isDue({end}: Utterance, now: number): boolean {
     const freshSec = (end - this.#draftedTo) / sampleRate
-    const minSec = Math.max(leastMs / 1000, newShare * this.#encoded((end - this.#from) / sampleRate))
-    return now - this.#startedAt >= leastMs && freshSec >= minSec
+    const minSec = Math.max(minMs / 1000, newShare * this.#encoded((end - this.#from) / sampleRate))
+    return now - this.#startedAt >= minMs && freshSec >= minSec
   }
 
   /** Audio that is encoded for a window of this length, seconds. */

@@ -2,13 +2,13 @@ import type {Lexicon} from './lexicon.js'
 
 /**
  * Returns the phrases that are preferred among candidates: aliases and words of the lexicon, then hotwords, without
- * duplicates, longest first, at most `most`.
+ * duplicates, longest first, at most `max`.
  */
-export function biasPhrases(lexicon: Lexicon, hotwords: readonly string[], most: number): string[] {
+export function biasPhrases(lexicon: Lexicon, hotwords: readonly string[], max: number): string[] {
   const known = lexicon.entries.flatMap(({aliases, canonical}) => [...aliases, canonical])
   const phrases = [...new Set([...known, ...hotwords].map((phrase) => phrase.trim()).filter(Boolean))]
   // The sort is stable, so phrases of the same length keep their order.
-  return phrases.sort((a, b) => b.length - a.length).slice(0, Math.max(1, most))
+  return phrases.sort((a, b) => b.length - a.length).slice(0, Math.max(1, max))
 }
 
 /** Phrases for names in source code: the name, and its words as they are spoken. Short names are left out. */

@@ -93,7 +93,7 @@ const strings = (value: unknown): string[] =>
 export function applyLexicon(text: string, lexicon: Lexicon): string {
   const table = aliasTable(lexicon)
   if (table.size === 0) return text
-  const longest = Math.max(...Array.from(table.keys(), (alias) => alias.split(' ').length))
+  const maxWords = Math.max(...Array.from(table.keys(), (alias) => alias.split(' ').length))
   const words = Array.from(text.matchAll(/[\p{L}\p{N}\p{M}_]+/gu), (match) => ({
     start: match.index,
     end: match.index + match[0].length,
@@ -101,7 +101,7 @@ export function applyLexicon(text: string, lexicon: Lexicon): string {
   let out = ''
   let copied = 0
   for (let i = 0; i < words.length; ) {
-    const {length, canonical} = longestAlias(text, words.slice(i, i + longest), table)
+    const {length, canonical} = longestAlias(text, words.slice(i, i + maxWords), table)
     if (canonical !== undefined) {
       out += text.slice(copied, words[i]?.start) + canonical
       copied = words[i + length - 1]?.end ?? text.length

@@ -16,7 +16,7 @@ interface PlacedWord {
   timing: WordTiming | undefined
 }
 
-const mostWords = 16
+const maxWords = 16
 
 /** Tolerance of word timings, seconds. */
 const slackSec = 1
@@ -37,8 +37,8 @@ export function mergeOverlap(
   const before = placedWords(left)
   const after = placedWords(right)
   const heardTwice = {
-    left: before.filter(({timing, middleSec}) => !timing || middleSec > startSec - slackSec).slice(-mostWords),
-    right: after.filter(({timing, middleSec}) => !timing || middleSec < endSec + slackSec).slice(0, mostWords),
+    left: before.filter(({timing, middleSec}) => !timing || middleSec > startSec - slackSec).slice(-maxWords),
+    right: after.filter(({timing, middleSec}) => !timing || middleSec < endSec + slackSec).slice(0, maxWords),
   }
   const shared = sharedWords(heardTwice.left, heardTwice.right)
   const cutSec = (startSec + endSec) / 2

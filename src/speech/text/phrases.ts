@@ -10,11 +10,11 @@ export function replacePhrases(
   rule: RefineRule,
   reason: string,
 ): Draft {
-  const longest = Math.max(0, ...Array.from(table.keys(), (phrase) => phrase.split(' ').length))
+  const maxWords = Math.max(0, ...Array.from(table.keys(), (phrase) => phrase.split(' ').length))
   const out: WrittenWord[] = []
   const corrections = [...trace]
   for (let at = 0; at < words.length; ) {
-    const found = longestPhrase(words, at, longest, table, protects)
+    const found = longestPhrase(words, at, maxWords, table, protects)
     const heard = words.slice(at, at + Math.max(1, found?.length ?? 0))
     const written = found === undefined ? heard : withMarks(found.written, heard)
     if (found !== undefined) corrections.push({rule, before: joinWords(heard), after: joinWords(written), reason})
@@ -27,11 +27,11 @@ export function replacePhrases(
 function longestPhrase(
   words: readonly WrittenWord[],
   at: number,
-  longest: number,
+  maxWords: number,
   table: PhraseTable,
   protects: Protects,
 ): {length: number; written: string} | undefined {
-  for (let length = Math.min(longest, words.length - at); length > 0; length--) {
+  for (let length = Math.min(maxWords, words.length - at); length > 0; length--) {
     const heard = words.slice(at, at + length)
     const written = table.get(heard.map(wordKey).join(' '))
     if (written !== undefined && isUnbroken(heard) && !heard.some(protects)) return {length, written}

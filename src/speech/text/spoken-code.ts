@@ -28,7 +28,7 @@ const symbols: readonly (readonly [spoken: string, written: string])[] = [
 ]
 
 const writtenBySpoken = new Map(symbols)
-const longestSymbol = 3
+const maxSymbolWords = 3
 
 /**
  * Converts spoken symbols, numbers and case commands to code: "x fat arrow y" becomes `x => y`, "camel case get user
@@ -50,7 +50,7 @@ function writeSymbols(words: readonly string[]): string[] {
 }
 
 function symbolAt(words: readonly string[], at: number): {length: number; written?: string} {
-  for (let length = Math.min(longestSymbol, words.length - at); length > 0; length--) {
+  for (let length = Math.min(maxSymbolWords, words.length - at); length > 0; length--) {
     const written = writtenBySpoken.get(
       words
         .slice(at, at + length)

@@ -21,7 +21,7 @@ const scaleOf = new Map([
 export function writeSpokenNumbers(words: readonly string[]): string[] {
   const out: string[] = []
   for (let at = 0; at < words.length; ) {
-    const number = readNumber(words.slice(at, at + mostWords).map((word) => word.toLowerCase()))
+    const number = readNumber(words.slice(at, at + maxWords).map((word) => word.toLowerCase()))
     out.push(number?.digits ?? (words[at] as string))
     at += number?.length ?? 1
   }
@@ -29,7 +29,7 @@ export function writeSpokenNumbers(words: readonly string[]): string[] {
 }
 
 /** Maximum length of a spoken number, words. */
-const mostWords = 24
+const maxWords = 24
 
 interface Read {
   digits: string

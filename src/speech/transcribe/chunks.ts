@@ -8,7 +8,7 @@ import type {Recording} from './recording.js'
 import type {WindowReader} from './window-reader.js'
 
 /** Maximum window of the models, seconds. */
-const longestSec = 30
+const maxSec = 30
 
 /**
  * Recognises a recording in independent chunks. Text in the overlap of two chunks is assigned to one of them, so each
@@ -23,7 +23,7 @@ export async function* readChunks(
   const size = {
     chunk: Math.round(chunkSec * sampleRate),
     overlap: Math.round(overlapSec * sampleRate),
-    longest: Math.max(chunkSec, longestSec) * sampleRate,
+    maxLength: Math.max(chunkSec, maxSec) * sampleRate,
   }
   let before: PassageWindow | undefined
   for (let from: number | undefined = 0; from !== undefined; ) {

@@ -55,9 +55,9 @@ export class CombinedAlternatives {
    * `acousticBound`, or if its part of a window is, compared with the best part.
    */
   list(): Alternative[] {
-    const least = (this.#found.find(isSelected)?.score ?? 0) - acousticBound
+    const minScore = (this.#found.find(isSelected)?.score ?? 0) - acousticBound
     return this.#found
-      .filter(({score}) => score >= least)
+      .filter(({score}) => score >= minScore)
       .sort((a, b) => Number(isSelected(b)) - Number(isSelected(a)))
       .map(({score, replaced}) => ({text: joinTexts(this.#textsOf(replaced)).trim(), score}))
       .filter(({text}) => text !== '')
@@ -79,8 +79,8 @@ const isSelected = ({replaced}: Combination): boolean => replaced === undefined
 function choicesOf({text, alternatives}: ReadWindow): Alternative[] {
   const [selected] = alternatives
   if (selected === undefined || selected.text.trim() !== text.trim()) return [{text, score: 0}]
-  const least = Math.max(...alternatives.map(({score}) => score)) - acousticBound
-  return alternatives.filter(({score}, i) => i === 0 || score >= least)
+  const minScore = Math.max(...alternatives.map(({score}) => score)) - acousticBound
+  return alternatives.filter(({score}, i) => i === 0 || score >= minScore)
 }
 
 /** The best combinations, and always the selected one. Their order is that of their scores. */

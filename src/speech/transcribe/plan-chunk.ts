@@ -12,7 +12,7 @@ export interface ChunkSize {
   /** Overlap with the next chunk if this one does not end in silence. */
   overlap: number
   /** Maximum length of a chunk, including a short remainder. */
-  longest: number
+  maxLength: number
 }
 
 /**
@@ -24,24 +24,24 @@ export interface ChunkSize {
  */
 export function planChunk(
   from: number,
-  {chunk, overlap, longest}: ChunkSize,
+  {chunk, overlap, maxLength}: ChunkSize,
   end: number | undefined,
   speech: readonly SpeechRegion[] | undefined,
 ): ChunkPlan {
   const heardAgain = Math.max(0, Math.min(overlap, Math.floor((2 * chunk) / 5), chunk - 1))
   const full = from + chunk
-  if (end !== undefined && isLast(end - from, chunk, heardAgain, longest)) return {to: end, next: undefined}
+  if (end !== undefined && isLast(end - from, chunk, heardAgain, maxLength)) return {to: end, next: undefined}
   const pause = speech === undefined ? undefined : longestPause(from + chunk / 2, full, speech)
   if (pause !== undefined) return {to: pause, next: pause}
   return {to: full, next: full - heardAgain}
 }
 
 /** True if the rest of the recording is too short for a chunk of its own. */
-const isLast = (rest: number, chunk: number, overlap: number, longest: number) =>
-  rest <= chunk || (rest <= longest && rest - (chunk - overlap) < chunk / 4)
+const isLast = (rest: number, chunk: number, overlap: number, maxLength: number) =>
+  rest <= chunk || (rest <= maxLength && rest - (chunk - overlap) < chunk / 4)
 
 /** Minimum length of a pause; shorter ones can be part of a word, samples at 16 kHz. */
-const shortestPause = 1600
+const minPauseLength = 1600
 
 /** Returns the middle of the longest pause between two positions. */
 function longestPause(from: number, to: number, speech: readonly SpeechRegion[]): number | undefined {
@@ -50,7 +50,7 @@ function longestPause(from: number, to: number, speech: readonly SpeechRegion[])
   for (const {start, end} of [...speech.filter((region) => region.end > from), {start: to, end: to}]) {
     const stop = Math.min(start, to)
     const length = stop - at
-    if (length >= shortestPause && length >= (best?.length ?? 0)) best = {middle: Math.floor((at + stop) / 2), length}
+    if (length >= minPauseLength && length >= (best?.length ?? 0)) best = {middle: Math.floor((at + stop) / 2), length}
     at = Math.max(at, end)
     if (at >= to) break
   }

@@ -57,8 +57,8 @@ export class Recognition {
     try {
       handlers.onStart?.(channels[0]?.audio.durationSec)
       if (!this.#options.together) return await this.#recogniseNow(recording, sources, 'alone', handlers, memoOf)
-      const most = recording.isFile ? shortSec * sampleRate : 0
-      const begun = await Promise.all(sources.map((source) => readAhead(source, most)))
+      const maxSamples = recording.isFile ? shortSec * sampleRate : 0
+      const begun = await Promise.all(sources.map((source) => readAhead(source, maxSamples)))
       sources = begun.map(({source}) => source)
       const isShort = begun.every(({isComplete}) => isComplete)
       return await this.#turns.run(!isShort, () =>

@@ -4,7 +4,7 @@ import type {Segment} from '../model/model.js'
 export function mergeSegments(segments: readonly Segment[], text: string): Segment[] {
   const [first, last] = [segments[0], segments.at(-1)]
   if (first === undefined || last === undefined) return []
-  const most = (read: (segment: Segment) => number) => Math.max(...segments.map(read))
+  const max = (read: (segment: Segment) => number) => Math.max(...segments.map(read))
   const tokens = segments.flatMap((segment) => segment.tokens)
   const logprob = segments.reduce((sum, {avgLogprob, tokens: {length}}) => sum + avgLogprob * length, 0)
   return [
@@ -13,10 +13,10 @@ export function mergeSegments(segments: readonly Segment[], text: string): Segme
       endSec: last.endSec,
       text,
       tokens,
-      temperature: most((segment) => segment.temperature),
+      temperature: max((segment) => segment.temperature),
       avgLogprob: logprob / Math.max(1, tokens.length),
-      compressionRatio: most((segment) => segment.compressionRatio),
-      noSpeechProb: most((segment) => segment.noSpeechProb),
+      compressionRatio: max((segment) => segment.compressionRatio),
+      noSpeechProb: max((segment) => segment.noSpeechProb),
       ...(segments.every(({words}) => words === undefined) ? {} : {words: segments.flatMap(({words = []}) => words)}),
       ...(first.speaker === undefined ? {} : {speaker: first.speaker}),
       ...(segments.every(({pieces}) => pieces === undefined)

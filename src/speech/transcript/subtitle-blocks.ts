@@ -22,7 +22,7 @@ export interface SubtitleShape {
 }
 
 /** Minimum duration of a block, ms. */
-const shortestMs = 1
+const minMs = 1
 
 /** Input of subtitles. Word timings are used only if they match the text, which may be refined. */
 export type TimedText = Pick<Segment, 'text' | 'words' | 'startSec' | 'endSec'>
@@ -61,7 +61,7 @@ const textOf = (line: readonly Piece[]) =>
 function blockOf(lines: readonly Piece[][]): SubtitleBlock {
   const startMs = Math.round(lines[0]?.[0]?.startMs ?? 0)
   const endMs = Math.round(lines.at(-1)?.at(-1)?.endMs ?? 0)
-  return {startMs, endMs: Math.max(startMs + shortestMs, endMs), lines: lines.map(textOf)}
+  return {startMs, endMs: Math.max(startMs + minMs, endMs), lines: lines.map(textOf)}
 }
 
 /** A block per word, and between words a block without a mark, as in openai/whisper. */
@@ -77,7 +77,7 @@ function highlighted(pieces: readonly Piece[][]): SubtitleBlock[] {
       to = from + text.length
       const startMs = Math.max(Math.round(word.startMs), endMs)
       if (startMs > endMs) blocks.push({startMs: endMs, endMs: startMs, lines})
-      endMs = Math.max(startMs + shortestMs, Math.round(word.endMs))
+      endMs = Math.max(startMs + minMs, Math.round(word.endMs))
       blocks.push({startMs, endMs, lines, spoken: {line, from, to}})
     }
   }

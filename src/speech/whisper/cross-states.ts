@@ -80,7 +80,7 @@ function floats(graph: GraphBuilder, config: WhisperConfig): CrossStates {
 function bytes(graph: GraphBuilder, config: WhisperConfig): CrossStates {
   const {hiddenSize} = config
   const {heads, headDim} = sizes(config)
-  const most = largestWeight()
+  const max = largestWeight()
   const products = new ByteProducts(graph)
   const cast = (value: Value, to: number) => graph.node('Cast', [value], {to})
   const perChannel = [heads, 1, headDim] as const
@@ -91,7 +91,7 @@ function bytes(graph: GraphBuilder, config: WhisperConfig): CrossStates {
     const largest = graph.node('ReduceMax', [channels, graph.integers(-1)])
     const smallest = graph.node('ReduceMin', [channels, graph.integers(-1)])
     const middle = graph.node('Mul', [graph.node('Add', [largest, smallest]), graph.number(0.5)])
-    const range = graph.node('Mul', [graph.node('Sub', [largest, smallest]), graph.number(0.5 / most)])
+    const range = graph.node('Mul', [graph.node('Sub', [largest, smallest]), graph.number(0.5 / max)])
     const scale = graph.node('Max', [range, graph.number(smallestScale)])
     const centred = reshape(graph.node('Sub', [channels, middle]), hiddenSize, -1)
     const bytes = graph.node(

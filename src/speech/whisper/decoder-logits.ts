@@ -60,14 +60,14 @@ export async function decoderLogits(
     return {
       feeds(suppressed, wanted, exact) {
         if (bias?.suppressed !== suppressed) bias = {suppressed, feed: textBias(suppressed, text)}
-        const most = Math.max(0, ...wanted.map(({length}) => length))
-        const ids = new BigInt64Array(wanted.length * most)
+        const max = Math.max(0, ...wanted.map(({length}) => length))
+        const ids = new BigInt64Array(wanted.length * max)
         for (const [row, tokens] of wanted.entries())
-          for (const [i, token] of tokens.entries()) ids[row * most + i] = BigInt(token)
+          for (const [i, token] of tokens.entries()) ids[row * max + i] = BigInt(token)
         return {
           text_bias: bias.feed,
           top_count: tensor(BigInt64Array.of(BigInt(topCount(text, exact))), [1]),
-          wanted: tensor(ids, [wanted.length, most]),
+          wanted: tensor(ids, [wanted.length, max]),
         }
       },
       fetches: (all) => Object.fromEntries([...stepOutputs, ...(all ? ['text'] : [])].map((name) => [name, null])),
@@ -205,7 +205,7 @@ function rowRounding(state: Float32Array): number {
 }
 
 const largestOf = (values: Float32Array): number => {
-  let most = 0
-  for (const value of values) most = Math.max(most, Math.abs(value))
-  return most
+  let max = 0
+  for (const value of values) max = Math.max(max, Math.abs(value))
+  return max
 }

@@ -1,5 +1,5 @@
 import {SvcError} from '../../errors/index.js'
-import {booleans, type Device, modelPath, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
+import {booleans, type Device, modelPath, type OnnxSession, openSession, type Tensor, tensor} from '../../onnx/index.js'
 import {TokenLogits} from '../../sampling/index.js'
 import {refusePointerFile} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
@@ -17,9 +17,9 @@ export interface ExportedNetworkOptions {
 
 interface Parts extends ExportedNetworkOptions {
   config: WhisperConfig
-  encoder: Session
-  decoder: Session
-  decoderWithPast: Session
+  encoder: OnnxSession
+  decoder: OnnxSession
+  decoderWithPast: OnnxSession
 }
 
 /**
@@ -52,7 +52,7 @@ export async function openExportedNetwork(
 }
 
 /** Opens a graph by its path, not from memory, so that the runtime finds its external data. */
-async function openGraph(file: string, {threads, device}: ExportedNetworkOptions): Promise<Session> {
+async function openGraph(file: string, {threads, device}: ExportedNetworkOptions): Promise<OnnxSession> {
   const fail = (reason: string, cause?: Error) => new SvcError('model_file_invalid', {file, reason}, {cause})
   const session = await openSession(await modelPath(file), {threads, device, memoryPattern: false}).catch(
     async (error: Error) => {
@@ -157,7 +157,7 @@ function align(
 
 /** The feeds for exactly the inputs of the graph. */
 function feedsOf(
-  graph: Session,
+  graph: OnnxSession,
   states: Tensor,
   cache: ExportedCache,
   tokens: readonly number[],

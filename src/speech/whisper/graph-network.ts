@@ -1,4 +1,4 @@
-import {type Device, openSession, type Session, type Tensor, tensor} from '../../onnx/index.js'
+import {type Device, type OnnxSession, openSession, type Tensor, tensor} from '../../onnx/index.js'
 import type {TokenLogits} from '../../sampling/index.js'
 import type {TensorMap} from '../../weights/index.js'
 import type {WhisperConfig} from './config.js'
@@ -25,8 +25,8 @@ interface Parts extends GraphNetworkOptions {
   config: WhisperConfig
   /** Names of the encoder's outputs. */
   cross: readonly string[]
-  encoder: Session
-  decoder: Session
+  encoder: OnnxSession
+  decoder: OnnxSession
   embedding: TokenEmbedding
   logits: () => DecoderLogits
 }

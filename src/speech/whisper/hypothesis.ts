@@ -153,11 +153,11 @@ function scoresOf(
   exact: number,
 ): {scores: Scores; isCertain: boolean} {
   for (const rule of rules) rule(logits, tokens)
-  const most = logits.highest()
-  const total = logits.logSumExpAbove(most)
+  const max = logits.highest()
+  const total = logits.logSumExpAbove(max)
   // The constraints compare tokens with the most likely one.
   const isMostCertain = exact === 0 || state === undefined || logits.isCertain(1)
-  const step = state && constraints?.apply(logits, most, state)
+  const step = state && constraints?.apply(logits, max, state)
   const isCertain = isMostCertain && (exact === 0 || logits.isCertain(exact))
   const {values} = logits
   if (step === undefined) {

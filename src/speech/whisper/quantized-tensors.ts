@@ -30,14 +30,14 @@ const fewRows = /^model\.decoder\.(layers\.\d+\..*|embed_tokens)\.weight$/
 export function withQuantized(
   tensors: TensorMap,
   options: Omit<CopyOptions, 'recipe'>,
-  most = largestWeight(),
+  max = largestWeight(),
 ): Promise<TensorMap> {
   const copiesOf = (entry: TensorEntry): QuantizedCopy[] => {
-    if (manyRows.test(entry.name)) return [columnsCopy(entry, most)]
+    if (manyRows.test(entry.name)) return [columnsCopy(entry, max)]
     // Products of blocks use instructions for byte products. Without these, products of columns are faster.
-    if (entry.name === embeddingTensor && most < 127) return [columnsCopy(entry, most, {bounds: true})]
+    if (entry.name === embeddingTensor && max < 127) return [columnsCopy(entry, max, {bounds: true})]
     return fewRows.test(entry.name) ? [blocksCopy(entry, block, {bounds: entry.name === embeddingTensor})] : []
   }
   const matrices = [...tensors.values()].filter(({shape}) => shape.length === 2)
-  return withCopies(tensors, matrices.flatMap(copiesOf), {...options, recipe: `${recipe} max=${most}`})
+  return withCopies(tensors, matrices.flatMap(copiesOf), {...options, recipe: `${recipe} max=${max}`})
 }

@@ -86,8 +86,8 @@ const covers = (pattern: string, path: string): boolean =>
 
 /** True if strict enforcement is relaxed for an agent because of its reliability. */
 function isRelaxed(context: WorkspaceContext, {name}: Writer): boolean {
-  const {trustGateRelaxEnabled: isEnabled, trustGateRelaxMinReliability: least} = context.config
+  const {trustGateRelaxEnabled: isEnabled, trustGateRelaxMinReliability: min} = context.config
   if (!isEnabled) return false
   const reliability = reliabilityOfAgent(context, name)
-  return reliability !== undefined && reliability >= least
+  return reliability !== undefined && reliability >= min
 }

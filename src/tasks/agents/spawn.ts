@@ -17,7 +17,7 @@ export interface Spawn {
   model?: string
 }
 
-const longestName = 128
+const maxNameLength = 128
 
 /** Name of the agent that holds doubted tasks. */
 export const resolutionAgent = 'resolution'
@@ -34,9 +34,9 @@ function addAgent(context: WorkspaceContext, spawn: Spawn): AgentRow {
   const {store, repositoryId, config, probe, now} = context
   const {kind = 'reserved', parent, sourceTaskId, reason, labels = [], model} = spawn
   const name = spawn.name.trim()
-  if (name === '' || name.length > longestName || /[\p{Cc}/\\]/u.test(name))
+  if (name === '' || name.length > maxNameLength || /[\p{Cc}/\\]/u.test(name))
     throw new SvcError('usage', {
-      reason: `${JSON.stringify(spawn.name)} is not a valid agent name; use 1 to ${longestName} characters without slashes or control characters.`,
+      reason: `${JSON.stringify(spawn.name)} is not a valid agent name; use 1 to ${maxNameLength} characters without slashes or control characters.`,
     })
   const others = agentRows(context)
   const taken = others.find((agent) => agent.name === name)

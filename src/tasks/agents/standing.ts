@@ -55,12 +55,12 @@ function observeTrust(
 }
 
 /** Maximum length of a model name, as in a submission. */
-const longestModel = 512
+const maxModelLength = 512
 
 /** The model that the processor of a task reported. */
 function modelOf(result: TaskResult | undefined): string | undefined {
   const model: unknown = result?.model
-  return typeof model === 'string' ? model.slice(0, longestModel) : undefined
+  return typeof model === 'string' ? model.slice(0, maxModelLength) : undefined
 }
 
 /** Updates what the routing terms of shard tasks read: failed validations in a row, and the pause of a reducer. */

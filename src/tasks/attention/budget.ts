@@ -14,7 +14,7 @@ const maxEvents = 100
 const hourMs = 3_600_000
 
 /** Minimum time between two interruptions in their frequency: answers in a burst count as one per minute. */
-const shortestGapMs = 60_000
+const minGapMs = 60_000
 
 const unused: AttentionCounts = {
   spent_ms: 0,
@@ -130,7 +130,7 @@ export function recordAttention(
 
 /** Moving average of interruptions per hour. */
 function interrupted({last_interrupt_ms: last, interrupt_freq_per_hour: average}: AttentionCounts, at: number) {
-  const frequency = hourMs / Math.max(shortestGapMs, at - last)
+  const frequency = hourMs / Math.max(minGapMs, at - last)
   return {
     last_interrupt_ms: at,
     interrupt_freq_per_hour: last === 0 ? average : 0.2 * frequency + 0.8 * average,

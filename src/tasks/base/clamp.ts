@@ -1,2 +1,2 @@
 /** The nearest value within bounds. */
-export const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)
+export const clamp = (value: number, min: number, max: number): number => Math.min(Math.max(value, min), max)

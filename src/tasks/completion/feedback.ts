@@ -4,7 +4,7 @@ import type {RecordedEvaluation} from './record.js'
 
 /** Findings of a gate in a report. */
 const maxLines = 20
-const longestReport = 4000
+const maxReportLength = 4000
 
 /** The findings of all gates that do not accept a completion, as text that a person or a model can act on. */
 export function feedback({gates}: Pick<RecordedEvaluation, 'gates'>): string {
@@ -16,7 +16,7 @@ export function feedback({gates}: Pick<RecordedEvaluation, 'gates'>): string {
     return [`${gate}:`, ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')
   })
   const text = sections.join('\n')
-  return text.length <= longestReport ? text : `${text.slice(0, longestReport)} [...]`
+  return text.length <= maxReportLength ? text : `${text.slice(0, maxReportLength)} [...]`
 }
 
 /** A finding as a line: `- src/a.ts:12: A secret. (security/hardcoded-secret/generic)`. */

@@ -9,7 +9,7 @@ import {readEvaluation, storeEvaluation} from '../evidence/evidence-rows.js'
 import {type Evaluation, evaluateGates} from '../gates/gates.js'
 import {isChanged} from '../gates/harness-state.js'
 import {awaitHiddenChecks, extendClaim} from '../hidden/requests.js'
-import {longestClaimMs} from '../lifecycle/claim.js'
+import {maxClaimMs} from '../lifecycle/claim.js'
 import {
   completeRow,
   earlierReply,
@@ -91,7 +91,7 @@ export async function judgeCompletion(
 function extendForChecks(context: WorkspaceContext, row: TaskRow): void {
   const {behavioralGateOnComplete, behavioralGateCommand: commands, exec} = context.config
   if (!behavioralGateOnComplete || commands.length === 0) return
-  extendClaim(context, row, Math.min(commands.length * exec.timeoutMs + inspectionMs, longestClaimMs))
+  extendClaim(context, row, Math.min(commands.length * exec.timeoutMs + inspectionMs, maxClaimMs))
 }
 
 const inspectionMs = 60_000

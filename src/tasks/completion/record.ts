@@ -13,7 +13,7 @@ export type RecordedEvaluation = NonNullable<Task['evaluation']>
 type Decision = Pick<RecordedEvaluation, 'outcome' | 'gate' | 'iteration' | 'cap'>
 
 /** Maximum number of files and of findings to store. */
-const most = 200
+const maxItems = 200
 
 export function recordOf(
   {collected: {evidence, sinceMs}, evaluation}: {collected: Collected; evaluation: Evaluation},
@@ -27,11 +27,11 @@ export function recordOf(
     since_ms: sinceMs,
     evaluated_at_ms: evaluatedAtMs,
     gates: evaluation.results.map(({findings, ...result}) => ({...result, findings: [...findings]})),
-    files: files.slice(0, most).map(({findings: _, ...file}) => file),
+    files: files.slice(0, maxItems).map(({findings: _, ...file}) => file),
     checks: checks.map(({output: _, ...check}) => check),
     owed: owedItems(evidence),
-    observations: observations.slice(0, most),
-    scan: {...scanReport(findings), findings: findings.slice(0, most)},
+    observations: observations.slice(0, maxItems),
+    scan: {...scanReport(findings), findings: findings.slice(0, maxItems)},
   }
 }
 

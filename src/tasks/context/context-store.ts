@@ -51,7 +51,7 @@ const currentParams = (context: WorkspaceContext) => ({repository: context.repos
  */
 export function setContext(context: WorkspaceContext, entry: NewContextEntry): ContextEntry {
   const {key, value, agentId, ttlSecs = 0, confidence} = entry
-  const {minPersistConfidence: least} = confidencePolicy(context.config.socratesPolicy)
+  const {minPersistConfidence: min} = confidencePolicy(context.config.socratesPolicy)
   const refuse = (fault: string): never => {
     throw new SvcError('context_invalid', {key: key.slice(0, 100), fault})
   }
@@ -62,8 +62,8 @@ export function setContext(context: WorkspaceContext, entry: NewContextEntry): C
     refuse(`its value has ${value.length} characters; the limit is ${contextLimits.value}`)
   if (!Number.isSafeInteger(ttlSecs) || ttlSecs < 0 || ttlSecs > contextLimits.ttlSecs)
     refuse(`its time to live is not a number of seconds from 0 to ${contextLimits.ttlSecs}`)
-  if (confidence !== undefined && !(confidence >= least))
-    refuse(`its confidence of ${confidence} is below the minimum of ${least}`)
+  if (confidence !== undefined && !(confidence >= min))
+    refuse(`its confidence of ${confidence} is below the minimum of ${min}`)
   const violations = key.startsWith(envelopePrefix) ? checkEnvelope(value, context, refuse) : []
   return context.store.transaction(() => {
     const stored = putContext(context, entry)

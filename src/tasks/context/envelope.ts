@@ -10,7 +10,7 @@ export const envelopeKey = (sessionId: string): string => `${envelopePrefix}${se
 export const envelopeTtlSecs = 3600
 
 /** Maximum length of an envelope in characters. */
-export const longestEnvelope = 262_144
+export const maxEnvelopeLength = 262_144
 
 const contract = 'orchestration/context-envelope.v1'
 let schema: Schema | undefined
@@ -25,8 +25,8 @@ export function checkEnvelope(
   {config, now}: Pick<WorkspaceContext, 'config' | 'now'>,
   refuse: (fault: string) => never,
 ): string[] {
-  if (text.length > longestEnvelope)
-    refuse(`its context envelope has ${text.length} characters; the limit is ${longestEnvelope}`)
+  if (text.length > maxEnvelopeLength)
+    refuse(`its context envelope has ${text.length} characters; the limit is ${maxEnvelopeLength}`)
   const envelope = parseObject(text)
   if (typeof envelope === 'string') return refuse(`its context envelope ${envelope}`)
   if (!config.contextLifecycleEnforce && !config.contextLifecycleShadow) return []

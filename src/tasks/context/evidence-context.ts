@@ -147,10 +147,10 @@ const ratio = (value: unknown): number | undefined =>
 const flag = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined)
 
 /** Maximum length of a text in an evidence context, in characters. */
-const longestLine = 2000
+const maxLineLength = 2000
 
 const line = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value.trim().slice(0, longestLine) || undefined : undefined
+  typeof value === 'string' ? value.trim().slice(0, maxLineLength) || undefined : undefined
 
 function diagnosis(value: unknown): EvidenceContext['retrieval_diagnosis'] {
   const shape = line(objects([value])[0]?.evidence_shape)
@@ -161,5 +161,5 @@ const maxClaims = 100
 
 function claims(value: unknown): string[] | undefined {
   const all = strings(value)
-  return all.length === 0 ? undefined : all.slice(0, maxClaims).map((each) => each.slice(0, longestLine))
+  return all.length === 0 ? undefined : all.slice(0, maxClaims).map((each) => each.slice(0, maxLineLength))
 }

@@ -110,7 +110,7 @@ interface Observed {
 }
 
 /** Maximum number of unattributed changes to name. */
-const mostNamed = 20
+const maxNamed = 20
 
 async function observeFiles(
   context: WorkspaceContext,
@@ -153,11 +153,11 @@ async function observeFiles(
     return before === undefined ? {path} : {path, baseline: before}
   })
   const inspected = await inspectFiles({root, listed, sinceMs, findsOthers}, signal)
-  const least = confidencePolicy(context.config.socratesPolicy).minReviewFindingConfidence
+  const min = confidencePolicy(context.config.socratesPolicy).minReviewFindingConfidence
   const holders = findsOthers ? otherTasksWith(context, row.id, sinceMs) : new Map<string, number>()
   observations.push(...unattributed(inspected, holders))
   const files = inspected.files.map((each): ObservedFile => {
-    const file = {...each, findings: each.findings.filter(({severity}) => scanConfidence[severity] >= least)}
+    const file = {...each, findings: each.findings.filter(({severity}) => scanConfidence[severity] >= min)}
     const listedBy = ofTask.has(file.path) ? 'task' : 'agent'
     const holder = listedBy === 'agent' ? holders.get(file.path) : undefined
     if (holder === undefined) return {...file, listed: listedBy}
@@ -179,7 +179,7 @@ const belongsTo = (path: string, holder: number): Finding => ({
 
 function unattributed({others, isPartial}: Inspected, holders: ReadonlyMap<string, number>): Finding[] {
   const changed = others.filter((path) => !holders.has(path))
-  const named = changed.slice(0, mostNamed).map(
+  const named = changed.slice(0, maxNamed).map(
     (path): Finding => ({
       rule: 'evidence/unattributed',
       severity: 'info',

@@ -44,12 +44,12 @@ export async function trackedFiles(root: string): Promise<string[] | undefined> 
 export async function committedFiles(
   root: string,
   paths: readonly string[],
-  most: number,
+  maxBytes: number,
 ): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>()
   const asked = paths.filter((path) => !/[\n\r]/.test(path))
   if (asked.length === 0) return files
-  const maxBuffer = (most + 200) * asked.length
+  const maxBuffer = (maxBytes + 200) * asked.length
   const input = asked.map((path) => `HEAD:./${path}\n`).join('')
   const answer = await git(root, ['cat-file', '--batch'], {input, maxBuffer})
   if (answer === undefined) return files
@@ -59,7 +59,7 @@ export async function committedFiles(
     const size = /^[0-9a-f]+ blob (\d+)$/.exec(answer.toString('utf8', at, end))?.[1]
     at = end + 1
     if (size === undefined) continue
-    if (Number(size) <= most) files.set(path, answer.subarray(at, at + Number(size)))
+    if (Number(size) <= maxBytes) files.set(path, answer.subarray(at, at + Number(size)))
     at += Number(size) + 1
   }
   return files

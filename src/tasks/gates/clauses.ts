@@ -1,5 +1,5 @@
 /** Shorter clauses state no fact, characters. */
-const shortestClause = 14
+const minClauseLength = 14
 
 /**
  * The clauses of a text that look like statements of fact: not hedged ("it might work") and not an instruction ("then
@@ -9,7 +9,7 @@ export const factualClauses = (text: string): string[] =>
   text
     .split(/[\n;!?]|\.(?=\s|$)/)
     .map((clause) => clause.trim().replace(/^[\s>*+-]*(?:\(?\d{1,9}[.):]\s+)?/, ''))
-    .filter((clause) => clause.length >= shortestClause && !isHedged(clause) && !isInstruction(clause))
+    .filter((clause) => clause.length >= minClauseLength && !isHedged(clause) && !isInstruction(clause))
 
 const hedges =
   /(?<![\p{L}\p{N}_])(?:maybe|perhaps|might|may|could|likely|unlikely|probably|possibly|presumably|apparently|seems?|appears?|suspect|guess|believe|think|unclear|unsure|uncertain)(?![\p{L}\p{N}_])/iu

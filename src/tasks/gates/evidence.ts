@@ -9,7 +9,7 @@ import type {ApprovalTier, Task} from '../base/task.js'
 const grades = ['claimed', 'reported', 'observed', 'verified'] as const satisfies readonly CheckResult['grade'][]
 export type Grade = CheckResult['grade']
 
-export const isAtLeast = (grade: Grade, least: Grade): boolean => grades.indexOf(grade) >= grades.indexOf(least)
+export const isAtLeast = (grade: Grade, min: Grade): boolean => grades.indexOf(grade) >= grades.indexOf(min)
 
 /** What the agent says about its finished work. */
 export interface Attestation {

@@ -109,9 +109,9 @@ function triggerOf(
 }
 
 /** Maximum length of a suggested query, characters. */
-const longestQuery = 200
+const maxQueryLength = 200
 
 const queryOf = (question: string): string => {
   const [line = ''] = question.trim().split('\n')
-  return excerpt(line.trim(), longestQuery)
+  return excerpt(line.trim(), maxQueryLength)
 }

@@ -30,7 +30,7 @@ const attesting = [
 ] as const satisfies readonly (keyof Attestation)[]
 
 /** Minimum length of a summary, characters. */
-const shortestSummary = 24
+const minSummaryLength = 24
 
 function attestationFindings(evidence: CompletionEvidence): Finding[] {
   const {attestation, task, summary} = evidence
@@ -47,9 +47,9 @@ function attestationFindings(evidence: CompletionEvidence): Finding[] {
     )
   if (writes.length === 0 && declared !== true)
     findings.push(error('policy/not-declared', 'The task writes no file. Set declared_non_placeholder.'))
-  if ([...(attestation.completion_summary ?? summary).trim()].length < shortestSummary)
+  if ([...(attestation.completion_summary ?? summary).trim()].length < minSummaryLength)
     findings.push(
-      error('policy/short-summary', `The summary needs at least ${shortestSummary} characters. Describe the result.`),
+      error('policy/short-summary', `The summary needs at least ${minSummaryLength} characters. Describe the result.`),
     )
   if (artifacts.length === 0 && checks.length === 0)
     findings.push(error('policy/no-proof', 'List the written files in artifact_paths or the checks in checks_passed.'))

@@ -170,7 +170,7 @@ function moveToReceiver(context: WorkspaceContext, row: TaskRow, receiver: Agent
 }
 
 /** Maximum lengths in a description, in characters, and of its lists, in items. */
-export const longestHandoff = {summary: 8192, line: 512, lines: 32} as const
+export const maxHandoff = {summary: 8192, line: 512, lines: 32} as const
 
 const nonBlank = (lines: readonly string[]) => lines.map((line) => line.trim()).filter(Boolean)
 
@@ -179,12 +179,12 @@ function handoffBlock(
   {from, to}: {from: string; to: string},
 ): string {
   const list = (title: string, lines: readonly string[]) => {
-    const items = nonBlank(lines).slice(0, longestHandoff.lines)
-    return items.length === 0 ? [] : [title, ...items.map((line) => `- ${excerpt(line, longestHandoff.line)}`)]
+    const items = nonBlank(lines).slice(0, maxHandoff.lines)
+    return items.length === 0 ? [] : [title, ...items.map((line) => `- ${excerpt(line, maxHandoff.line)}`)]
   }
   return [
     `[HANDOFF] from ${from} to ${to}`,
-    excerpt(plan_summary.trim(), longestHandoff.summary),
+    excerpt(plan_summary.trim(), maxHandoff.summary),
     ...list('Unresolved objectives:', unresolved_objectives),
     ...list('Verification criteria:', verification_criteria),
   ].join('\n')

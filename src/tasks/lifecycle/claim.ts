@@ -13,11 +13,11 @@ import {labelOf, requireRow, type TaskRow} from './task-rows.js'
 const missedHeartbeats = 4
 
 /** Maximum duration of a claim, ms; a later expiry means that the clock was set back. */
-export const longestClaimMs = 3_600_000
+export const maxClaimMs = 3_600_000
 
 /** How long a claim lasts without a heartbeat, ms. */
 const claimTtlMs = ({config}: WorkspaceContext, asked = config.heartbeatIntervalMs * missedHeartbeats): number =>
-  Math.min(asked, longestClaimMs)
+  Math.min(asked, maxClaimMs)
 
 export interface ClaimRequest {
   /** Name of the claiming client, shown to others. */
@@ -73,7 +73,7 @@ export function renewClaim(
 }
 
 function hasEnded({now}: WorkspaceContext, {claim_expires_ms: expires}: Pick<TaskRow, 'claim_expires_ms'>): boolean {
-  return expires !== null && (expires <= now() || expires > now() + longestClaimMs)
+  return expires !== null && (expires <= now() || expires > now() + maxClaimMs)
 }
 
 /** Requeues tasks with an expired claim and ends those that exceed `task_timeout_ms`. Returns the number of tasks. */

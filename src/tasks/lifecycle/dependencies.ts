@@ -153,13 +153,13 @@ export function batchOrder(dependencies: readonly (readonly number[])[], nameOf:
 }
 
 /** Maximum number of tasks of a cycle that an error names. */
-const mostNamed = 10
+const maxNamed = 10
 
 function namedCycle(circle: readonly number[], nameOf: (place: number) => string): string[] {
   const [first = 0] = circle
-  return circle.length <= mostNamed
+  return circle.length <= maxNamed
     ? circle.map(nameOf)
-    : [...circle.slice(0, mostNamed - 1).map(nameOf), '…', nameOf(first)]
+    : [...circle.slice(0, maxNamed - 1).map(nameOf), '…', nameOf(first)]
 }
 
 /** Walks from a task that never became ready, always to another such task, until one repeats. */

@@ -16,12 +16,12 @@ const maxLooks = 2048
 /** How long a task waits for files locked by another task before it is examined again, ms. */
 const filePauseMs = 1000
 /** Maximum pause, ms; a longer one means that the clock was set back. */
-const longestPauseMs = 120_000
+const maxPauseMs = 120_000
 
 type Candidate = Pick<TaskRow, 'id' | 'status' | 'agent_id' | 'file_manifest' | 'claim_generation'>
 
 const select = `SELECT id, status, agent_id, file_manifest, claim_generation FROM orch_tasks
-WHERE status = 'Queued' AND (not_before_ms IS NULL OR not_before_ms <= @now OR not_before_ms > @now + ${longestPauseMs})
+WHERE status = 'Queued' AND (not_before_ms IS NULL OR not_before_ms <= @now OR not_before_ms > @now + ${maxPauseMs})
   AND (start_after_ms IS NULL OR start_after_ms <= @now)`
 
 /** A started task, and the generation required to end it. */

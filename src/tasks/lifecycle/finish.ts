@@ -140,10 +140,10 @@ export function cancelTask(context: WorkspaceContext, id: number, {reason, by = 
   })
 }
 
-const longestPauseMs = 60_000
+const maxPauseMs = 60_000
 
 /** Pause before the next run, ms: one second, doubled with each earlier fault, up to the maximum. */
-export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** faults, longestPauseMs)
+export const retryPauseMs = (faults: number): number => Math.min(1000 * 2 ** faults, maxPauseMs)
 
 /**
  * Ends a run that failed because of the infrastructure. The task is queued again after a pause while its own retries,

@@ -152,8 +152,8 @@ function readRequest(request: QuestionRequest, task: TaskRow | undefined) {
   const refuse = (fault: string): never => {
     throw new SvcError('question_invalid', {place: 'The question', fault})
   }
-  const limit = (what: string, text: string, longest: number) => {
-    if (text.trim() === '' || text.length > longest) refuse(`its ${what} is blank or longer than ${longest} characters`)
+  const limit = (what: string, text: string, max: number) => {
+    if (text.trim() === '' || text.length > max) refuse(`its ${what} is blank or longer than ${max} characters`)
   }
   const session = sessionOfQuestion(request, task)
   if (session === '') refuse('it has neither a session nor a task')

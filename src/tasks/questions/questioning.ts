@@ -52,7 +52,7 @@ const templates: readonly {
 /** Share of the gain of a question that does not repair the main weakness of the evidence. */
 const otherShare = 0.5
 
-const longestSubject = 200
+const maxSubjectLength = 200
 
 export const noQuestion: Questioning = {
   question_needed: false,
@@ -89,7 +89,7 @@ export function questioningOf(
 }
 
 function candidatesFor({confidence_estimate: confidence, research}: Judgement, question: string): QuestionCandidate[] {
-  const subject = JSON.stringify(excerpt(question.trim(), longestSubject))
+  const subject = JSON.stringify(excerpt(question.trim(), maxSubjectLength))
   return templates.map(({trigger, kind, cost, prompt}) => ({
     question_kind: kind,
     prompt: prompt(subject),

@@ -84,13 +84,13 @@ function explored(
 
 function bestAgent(agents: readonly RoutingAgent[], scorer: Scorer): RoutingAgent {
   let best = agents[0] as RoutingAgent
-  let most = scorer.total(best)
+  let bestTotal = scorer.total(best)
   for (let i = 1; i < agents.length; i++) {
     const agent = agents[i] as RoutingAgent
     const total = scorer.total(agent)
-    if (total > most || (total === most && isPreferred(agent, best))) {
+    if (total > bestTotal || (total === bestTotal && isPreferred(agent, best))) {
       best = agent
-      most = total
+      bestTotal = total
     }
   }
   return best

@@ -14,7 +14,7 @@ export interface PlacementFacts {
   relay: 'not_tried' | 'accepted' | 'failed'
 }
 
-export interface Placement {
+export interface PlacementDecision {
   reason: PlacementReason
   /** Who runs the task: a local agent, or the holder of the remote lease, never both. */
   owner: 'local' | 'remote'
@@ -32,7 +32,7 @@ export interface Placement {
  *
  * A task that may be delegated is decided twice: before the attempt, which case 2 can prevent, and after it.
  */
-export function decidePlacement(facts: PlacementFacts): Placement {
+export function decidePlacement(facts: PlacementFacts): PlacementDecision {
   if (facts.relay === 'accepted') return {reason: 'populi_remote_lease_hold', owner: 'remote'}
   if (facts.relay === 'failed') return {reason: 'local_queue_fallback_after_remote_relay_error', owner: 'local'}
   if (!isVramRegistered(facts)) return {reason: 'local_queue_fallback_insufficient_vram', owner: 'local'}

@@ -21,7 +21,7 @@ import {requireRow, type TaskRow, toTask} from '../lifecycle/task-rows.js'
 
 const transcriptLength = 10
 /** Length of the beginning of a message in a metric, characters. */
-const longestTurn = 16_384
+const maxTurnLength = 16_384
 
 /** The task as it was when its run started, and the claim under which the run may change it. */
 export interface RunClaim extends Finisher {
@@ -106,7 +106,7 @@ export class TaskRun {
       const entry: TranscriptEntry = {agent_id, agent_name, message, timestamp_ms: now()}
       const kept = [...transcript, entry].slice(-transcriptLength)
       store.run('UPDATE orch_tasks SET transcript = ? WHERE id = ?', [JSON.stringify(kept), id])
-      const details = {...entry, task_id: id, message: excerpt(message, longestTurn)}
+      const details = {...entry, task_id: id, message: excerpt(message, maxTurnLength)}
       recordWork(this.context, 'task_turn', {details})
     })
   }

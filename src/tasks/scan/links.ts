@@ -10,7 +10,7 @@ interface Target {
 }
 
 /** Longer targets are ignored, characters. */
-const longestTarget = 400
+const maxTargetLength = 400
 
 /**
  * Finds the links and images of a Markdown file whose target does not exist, in order of lines. URLs and links within the
@@ -46,7 +46,8 @@ function inlineTargets(source: string): Target[] {
     else if (mark.startsWith('\n')) open = 0
     else if (mark === ']' && open > 0) {
       open--
-      const target = source[offset + 1] === '(' ? readTarget(source.slice(offset + 2, offset + 2 + longestTarget)) : ''
+      const target =
+        source[offset + 1] === '(' ? readTarget(source.slice(offset + 2, offset + 2 + maxTargetLength)) : ''
       if (target !== '') targets.push({target, offset})
     }
   }

@@ -1,7 +1,7 @@
 import {endAfter, endOfLine, type Lexer, type Span} from './spans.js'
 
 /** Longest inline code that is recognised, characters. */
-const longestInline = 2000
+const maxInlineLength = 2000
 
 /** Finds the comments, fenced code and inline code of Markdown. An unterminated fence or comment ends with the text. */
 export const lexMarkdown: Lexer = (text) => {
@@ -48,7 +48,7 @@ function endOfFence(text: string, marker: string, from: number): number {
 
 /** Offset after the run of backticks that closes inline code; undefined if the paragraph ends first. */
 function endOfInline(text: string, marker: string, from: number): number | undefined {
-  for (const {0: run, index} of text.slice(from, from + longestInline).matchAll(/`+|\n[ \t]*\r?\n/g)) {
+  for (const {0: run, index} of text.slice(from, from + maxInlineLength).matchAll(/`+|\n[ \t]*\r?\n/g)) {
     if (!run.startsWith('`')) return undefined
     if (run.length === marker.length) return from + index + run.length
   }

@@ -2,7 +2,7 @@ import {isAbsolute, relative, resolve, sep} from 'node:path'
 import type {ManifestEntry} from '../../contracts/index.js'
 import {SvcError} from '../../errors/index.js'
 
-const longestPath = 4096
+const maxPathLength = 4096
 
 /**
  * Normalises a path of a manifest: relative to the root, with `/`, without `.` and `..`. Symbolic links are not
@@ -10,7 +10,7 @@ const longestPath = 4096
  * @throws task_path_escapes, task_invalid
  */
 export function normalisePath(root: string, path: string): string {
-  if (path.trim() === '' || path.includes('\0') || path.length > longestPath)
+  if (path.trim() === '' || path.includes('\0') || path.length > maxPathLength)
     throw new SvcError('task_path_escapes', {path: path.slice(0, 200)})
   // A drive letter means another root, even on systems without drives.
   if (/^[a-z]:[\\/]/i.test(path) && sep === '/') throw new SvcError('task_path_escapes', {path})

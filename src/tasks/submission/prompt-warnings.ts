@@ -20,12 +20,14 @@ export interface PromptWarnings {
 }
 
 /** Checks a description against the files that its task writes. @param least minimum confidence, in percent */
-export function promptWarnings(description: string, writes: readonly string[], least: number): PromptWarnings {
+export function promptWarnings(description: string, writes: readonly string[], minConfidence: number): PromptWarnings {
   const excluded = [...description.matchAll(exclusion)].map(([, rest = '']) => new Set(rest.split(/[^\w./-]+/)))
   return {
-    hasInjection: promptConfidence.injection >= least && injection.test(description),
+    hasInjection: promptConfidence.injection >= minConfidence && injection.test(description),
     conflicts:
-      promptConfidence.conflict < least ? [] : writes.filter((path) => excluded.some((names) => names.has(path))),
+      promptConfidence.conflict < minConfidence
+        ? []
+        : writes.filter((path) => excluded.some((names) => names.has(path))),
   }
 }
 
@@ -35,9 +37,9 @@ export function recordPromptWarnings(
   {description, file_manifest: files}: NewTask,
   {id, agent_id}: {id: number; agent_id: number},
 ): string[] {
-  const {minPromptReportConfidence: least} = confidencePolicy(context.config.socratesPolicy)
+  const {minPromptReportConfidence: minConfidence} = confidencePolicy(context.config.socratesPolicy)
   const writes = writesOf(files).map(({path}) => path)
-  const {hasInjection, conflicts} = promptWarnings(description, writes, least)
+  const {hasInjection, conflicts} = promptWarnings(description, writes, minConfidence)
   if (hasInjection) appendEvent(context, {type: 'injection_detected', task_id: id, agent_id})
   if (conflicts.length > 0)
     appendEvent(context, {type: 'prompt_conflict_detected', task_id: id, agent_id, paths: conflicts})

@@ -16,7 +16,7 @@ import {
   type WorkspaceContext,
 } from '../../workspace/index.js'
 import type {Correlation, Task} from '../base/task.js'
-import {checkEnvelope, longestEnvelope} from '../context/envelope.js'
+import {checkEnvelope, maxEnvelopeLength} from '../context/envelope.js'
 import {readEvidenceContext} from '../context/evidence-context.js'
 import type {TaskRequest} from '../lifecycle/task-rows.js'
 import {readTags} from './description-tags.js'
@@ -47,7 +47,7 @@ export interface NewTask extends Correlation {
 }
 
 /** Maximum lengths in characters, as in the contract: a submission may reach this module without being validated. */
-export const longest = {
+export const maxLengths = {
   session_id: 2048,
   journey_id: 2048,
   thread_id: 2048,
@@ -63,18 +63,18 @@ export const longest = {
   goal_type: 256,
   goal_scope: 4096,
   harness_spec_json: 262_144,
-  context_envelope_json: longestEnvelope,
+  context_envelope_json: maxEnvelopeLength,
 } as const
 
 /** Maximum length of a retrieval as JSON, in characters. */
-const longestRetrieval = 262_144
+const maxRetrievalLength = 262_144
 const deepestRetrieval = 64
 
 /** Maximum time until a node is lost, ms. */
-const longestLostMs = 2 ** 31 - 1
+const maxLostMs = 2 ** 31 - 1
 const reconciliations = ['keep_original', 'keep_replacement'] as const
 
-const longestDescription = 131_072
+const maxDescriptionLength = 131_072
 const maxFiles = 10_000
 
 /**
@@ -94,8 +94,8 @@ export function readSubmission(
   }
   const {description, enqueue_hints: hints = {}} = submission
   if (typeof description !== 'string' || description.trim() === '') refuse('its description is blank')
-  if (description.length > longestDescription)
-    refuse(`its description has ${description.length} characters; the limit is ${longestDescription}`)
+  if (description.length > maxDescriptionLength)
+    refuse(`its description has ${description.length} characters; the limit is ${maxDescriptionLength}`)
   const files = filesOf(submission, refuse)
   if (files.length > maxFiles) refuse(`it lists ${files.length} files; the limit is ${maxFiles}`)
 
@@ -108,7 +108,7 @@ export function readSubmission(
     )
   }
   for (const [name, value] of Object.entries({...hints, ...submission})) {
-    const limit = (longest as Readonly<Record<string, number>>)[name] ?? Number.POSITIVE_INFINITY
+    const limit = (maxLengths as Readonly<Record<string, number>>)[name] ?? Number.POSITIVE_INFINITY
     if (typeof value === 'string' && value.length > limit)
       refuse(`its ${name} has ${value.length} characters; the limit is ${limit}`)
   }
@@ -202,8 +202,8 @@ function retrievalOf({retrieval}: SubmitTaskV1, refuse: (fault: string) => never
   if (isDeeperThan(retrieval, deepestRetrieval))
     refuse(`its retrieval is nested more than ${deepestRetrieval} levels deep`)
   const {length} = JSON.stringify(retrieval)
-  if (length > longestRetrieval)
-    refuse(`its retrieval has ${length} characters as JSON; the limit is ${longestRetrieval}`)
+  if (length > maxRetrievalLength)
+    refuse(`its retrieval has ${length} characters as JSON; the limit is ${maxRetrievalLength}`)
   return retrieval
 }
 
@@ -219,8 +219,8 @@ function lostNodeOf(asked: NonNullable<SubmitTaskV1['enqueue_hints']>['lost_node
   if (asked === undefined) return undefined
   if (!isObject(asked)) return refuse('its lost_node is not an object')
   const {after_ms, replace, reconcile} = asked
-  if (after_ms !== undefined && !(Number.isSafeInteger(after_ms) && after_ms >= 1 && after_ms <= longestLostMs))
-    refuse(`its lost_node.after_ms is not an integer from 1 to ${longestLostMs}`)
+  if (after_ms !== undefined && !(Number.isSafeInteger(after_ms) && after_ms >= 1 && after_ms <= maxLostMs))
+    refuse(`its lost_node.after_ms is not an integer from 1 to ${maxLostMs}`)
   if (replace !== undefined && typeof replace !== 'boolean') refuse('its lost_node.replace is not true or false')
   if (reconcile !== undefined && !reconciliations.includes(reconcile))
     refuse(`its lost_node.reconcile is not one of: ${reconciliations.join(', ')}`)

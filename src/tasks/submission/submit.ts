@@ -102,7 +102,7 @@ export function submitBatch(
 }
 
 /** Maximum length of a description in the name of a batch task, in characters. */
-const longestName = 60
+const maxNameLength = 60
 
 /** Name of a batch task in errors: its number, from 1, and its description. */
 export function taskOfBatch(place: number, submission: unknown, batch = ' of the batch'): string {
@@ -110,11 +110,11 @@ export function taskOfBatch(place: number, submission: unknown, batch = ' of the
   const text =
     typeof description === 'string'
       ? description
-          .slice(0, 2 * longestName)
+          .slice(0, 2 * maxNameLength)
           .replaceAll(/[\p{Cc}\s]+/gu, ' ')
           .trim()
       : ''
-  return `Task ${place + 1}${batch}${text === '' ? '' : ` ("${excerpt(text, longestName)}")`}`
+  return `Task ${place + 1}${batch}${text === '' ? '' : ` ("${excerpt(text, maxNameLength)}")`}`
 }
 
 /** Adds the name of the batch task to errors. */
@@ -265,7 +265,7 @@ function recordSubmission(
   {id, status, agent_id}: InsertedTask,
   placement: Placement,
 ): void {
-  const description = excerpt(task.description, longestExcerpt)
+  const description = excerpt(task.description, maxExcerptLength)
   appendEvent(context, {type: 'task_submitted', task_id: id, agent_id, description, status})
   // Where a task that may be delegated runs is decided, and emitted, when it is due.
   if (!mayDelegate(context.config, task)) emitPlacement(context, {id, status, trace_id: task.trace_id}, placement)
@@ -273,7 +273,7 @@ function recordSubmission(
 }
 
 /** Maximum length of a description in an event, which is not a copy of the task; characters. */
-const longestExcerpt = 200
+const maxExcerptLength = 200
 
 function accepted({config, isKept}: WorkspaceContext, row: InsertedTask & {agent_name: string}): Accepted {
   const {id, uid, agent_id, agent_name, status, placement_reason, trace_id} = row

@@ -85,7 +85,7 @@ interface WaitingRow {
 /** Queued tasks of at least a priority; within a priority the latest first. */
 export const waitingTasks = (
   {store, repositoryId}: WorkspaceContext,
-  {least, limit}: {least: Priority; limit: number},
+  {minPriority, limit}: {minPriority: Priority; limit: number},
 ): QueuedTask[] =>
   store
     .all<WaitingRow>(
@@ -95,7 +95,7 @@ export const waitingTasks = (
     WHERE f.value ->> 'access' = 'write') AS movable
 FROM orch_tasks t WHERE t.repository_id = ? AND t.status = 'Queued' AND t.priority >= ?
 ORDER BY t.priority, t.id DESC LIMIT ?`,
-      [repositoryId, priorities.indexOf(least), limit],
+      [repositoryId, priorities.indexOf(minPriority), limit],
     )
     .map(({id, agent_id, priority, complexity, created_at_ms, movable, requirements}) => ({
       id,

@@ -332,9 +332,9 @@ export const filters: ReadonlyMap<string, Filter> = new Map(
     truncate: define(
       'length? killwords? end? leeway?',
       (value: Value, length: Argument, kill: Argument, end: Argument, leeway: Argument) => {
-        const [most, more] = [requireInteger(length, 255), requireInteger(leeway === none ? undefined : leeway, 5)]
-        if (lengthOf(value) <= most + more) return value
-        return truncate(requireText(value, 'the text'), most, isTrue(kill ?? false), textOf(end ?? '...'))
+        const [max, more] = [requireInteger(length, 255), requireInteger(leeway === none ? undefined : leeway, 5)]
+        if (lengthOf(value) <= max + more) return value
+        return truncate(requireText(value, 'the text'), max, isTrue(kill ?? false), textOf(end ?? '...'))
       },
     ),
     unique: define('case_sensitive? attribute?', unique),

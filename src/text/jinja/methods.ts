@@ -100,10 +100,10 @@ const splitting = (fromRight: boolean): Method<string> =>
   define('sep? maxsplit?', (text: string, sep: Argument, limit: Argument) => {
     const separator = optionalText(sep, 'separator')
     if (separator === '') throw new TemplateError('empty separator')
-    const most = requireInteger(limit, -1)
+    const max = requireInteger(limit, -1)
     budget.search(text, separator ?? ' ')
     return keptParts(
-      separator === undefined ? splitWords(text, most, fromRight) : splitAt(text, separator, most, fromRight),
+      separator === undefined ? splitWords(text, max, fromRight) : splitAt(text, separator, max, fromRight),
     )
   })
 

@@ -45,7 +45,7 @@ export type AnswerFault =
   | {reason: 'changes_schema_invalid' | 'confidence_out_of_range'}
 
 /** Longest answer that is parsed, UTF-16 code units. */
-const longestAnswer = 1 << 18
+const maxAnswerLength = 1 << 18
 
 /** Length of the start of an unparsable answer in the report, code points. */
 const previewLength = 512
@@ -70,7 +70,7 @@ export function parsePolishAnswer(raw: string): {answer: PolishAnswer} | {fault:
 }
 
 function parseObject(raw: string): {fields: Readonly<Record<string, unknown>>} | {error: string} {
-  if (raw.length > longestAnswer) return {error: `The answer is longer than ${longestAnswer} characters.`}
+  if (raw.length > maxAnswerLength) return {error: `The answer is longer than ${maxAnswerLength} characters.`}
   try {
     const value: unknown = JSON.parse(withoutFence(raw))
     if (isObject(value)) return {fields: value as Readonly<Record<string, unknown>>}

@@ -1,7 +1,7 @@
 import {posix} from 'node:path'
 
 /** Length of the reason in a report, UTF-16 code units. */
-const longest = 200
+const maxLength = 200
 
 /** Returns the message of an error without what may be private: of URLs only the origin, of paths only the base name. */
 export function failureText(error: unknown): string {
@@ -9,7 +9,7 @@ export function failureText(error: unknown): string {
   return String(message)
     .replace(/\b[a-z][a-z\d+.-]*:\/\/[^\s"'<>]*[^\s"'<>.,:;)]/gi, publicName)
     .replace(/(?<![\w:/\\])(?:~|\.{1,2}|[A-Z]:)?[/\\][^\s"'<>:]*[^\s"'<>.,:;)]/gi, publicName)
-    .slice(0, longest)
+    .slice(0, maxLength)
 }
 
 /** The origin of a URL, or the base name of a path. */

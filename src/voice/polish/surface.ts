@@ -13,8 +13,8 @@ const maxRemoved = 2
  * characters. At most two of `::`, of `--` and of the path separators are missing.
  */
 export function isPlausible(corrected: string, {rawText, refinedText}: Unpolished): boolean {
-  const most = Math.min(maxBytes, Math.max(minBytes, 5 * Buffer.byteLength(refinedText)))
-  if (Buffer.byteLength(corrected) > most || corrected.length > 3 * rawText.length + 20) return false
+  const max = Math.min(maxBytes, Math.max(minBytes, 5 * Buffer.byteLength(refinedText)))
+  if (Buffer.byteLength(corrected) > max || corrected.length > 3 * rawText.length + 20) return false
   const unsafe = corrected.match(/\p{Cc}|\p{Cs}/gu) ?? []
   if (unsafe.some((character) => !refinedText.includes(character))) return false
   return [/::/g, /--/g, /[/\\]/g].every((mark) => count(refinedText, mark) - count(corrected, mark) <= maxRemoved)

@@ -90,11 +90,11 @@ export function decideRoute(request: RouteRequest, limits: RouteLimits): Decisio
 function decideTool(request: RouteRequest, limits: RouteLimits): Decision {
   const {transcript, editor} = request
   const confidence = clamp(request.confidence)
-  const least = clamp(limits.toolMinConfidence)
-  if (confidence < least)
+  const min = clamp(limits.toolMinConfidence)
+  if (confidence < min)
     return nothing('below_tool_confidence', 'The transcript is too uncertain for a tool.', {
       transcript_confidence: fourDecimals(confidence),
-      min_confidence: least,
+      min_confidence: min,
     })
   const call = findSpokenCall(transcript, request.operations)
   const found = call === undefined ? findIntent(transcript, editor) : {intent: 'none' as const, ...call}
@@ -104,10 +104,10 @@ function decideTool(request: RouteRequest, limits: RouteLimits): Decision {
   const intentConfidence = clamp(found.confidence)
   const blended = (confidence + intentConfidence) / 2
   const isFound = call !== undefined || intent !== 'none'
-  if (isFound && blended < least)
+  if (isFound && blended < min)
     return nothing('below_blended_tool_confidence', 'What the transcript asks for is too uncertain for a tool.', {
       blended_confidence: fourDecimals(blended),
-      min_confidence: least,
+      min_confidence: min,
     })
   const measures = {
     intent_confidence: fourDecimals(intentConfidence),
@@ -175,11 +175,11 @@ const clarify = (errors: readonly string[]): Decision => ({
 })
 
 function decideChat({sessionId, userTurns}: RouteRequest, {maxUserTurns}: RouteLimits): Decision {
-  const most = Math.max(1, maxUserTurns)
-  if (userTurns > most)
+  const max = Math.max(1, maxUserTurns)
+  if (userTurns > max)
     return nothing('guard_max_user_turns', 'The chat has reached its maximum number of turns.', {
       user_turns: userTurns,
-      max_user_turns: most,
+      max_user_turns: max,
     })
   return {
     route: {
@@ -193,8 +193,8 @@ function decideChat({sessionId, userTurns}: RouteRequest, {maxUserTurns}: RouteL
 }
 
 function decideTask({sessionId, transcript, confidence}: RouteRequest, limits: RouteLimits): Decision {
-  const least = clamp(limits.orchestratorMinConfidence)
-  const isLow = clamp(confidence) < least
+  const min = clamp(limits.orchestratorMinConfidence)
+  const isLow = clamp(confidence) < min
   return {
     route: {
       mode: 'orchestrator',
@@ -205,7 +205,7 @@ function decideTask({sessionId, transcript, confidence}: RouteRequest, limits: R
         intent_text: transcript,
         workflow_status: 'queued',
         transcript_confidence: fourDecimals(clamp(confidence)),
-        orchestrator_min_confidence: least,
+        orchestrator_min_confidence: min,
         note: isLow ? 'A task was submitted from an uncertain transcript.' : 'A task was submitted.',
       },
     },

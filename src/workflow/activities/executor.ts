@@ -55,7 +55,7 @@ export interface Call<K extends ActivityKind = ActivityKind> {
 export type Started<K extends ActivityKind = ActivityKind> = Pick<Call<K>, 'context' | 'key'>
 
 /** What an activity did. */
-export interface Outcome {
+export interface ActivityOutcome {
   /** Any JSON value. */
   readonly result: unknown
   readonly event: StepEvent
@@ -64,11 +64,11 @@ export interface Outcome {
 /** Runs activities of a kind. */
 export type Executor<K extends ActivityKind> =
   /** Has no effect outside the run: its rows are written at once. */
-  | {readonly type: 'pure'; run(call: Call<K>): Outcome}
+  | {readonly type: 'pure'; run(call: Call<K>): ActivityOutcome}
   /** Does something. It can be interrupted at any point, and is then repeated. */
   | {
       readonly type: 'work'
-      run(call: Call<K>, signal: AbortSignal): Promise<Outcome>
+      run(call: Call<K>, signal: AbortSignal): Promise<ActivityOutcome>
       /**
        * Takes back what attempts have handed to others, because the run or the activity has ended without success. Called
        * again after an interruption. @returns what it did; undefined if nothing was left to take back
@@ -84,7 +84,7 @@ export type Executor<K extends ActivityKind> =
       wakeAtMs?(call: Call<K>): number
       isReady(call: Call<K>): boolean
       /** Called when the activity is ready, in the transaction that records its result, even if it is a failure. */
-      finish(call: Call<K>): Outcome | {readonly failure: SvcError}
+      finish(call: Call<K>): ActivityOutcome | {readonly failure: SvcError}
       /** True if the run has ended what an earlier attempt waits for: that attempt is over. */
       isWithdrawn?(call: Started<K>): boolean
       /** True if someone has begun what the activity waits for, so that it may have effects. */

@@ -2,7 +2,7 @@ import {holdLease, inboxPages, MeshHttpError, type StoredMessage, takeSnapshot} 
 import type {MeshArgs} from '../definition/definition.js'
 import type {ActivityKey} from '../store/activities.js'
 import type {StepEvent} from '../store/journal.js'
-import type {Call, Executor, MeshAccess, Outcome} from './executor.js'
+import type {ActivityOutcome, Call, Executor, MeshAccess} from './executor.js'
 
 /**
  * Calls the control plane while holding a lease for the activity, so that two runners of a run never call it at the same
@@ -98,7 +98,7 @@ async function openMessage(
 
 const messageKey = ({runId, activityId}: ActivityKey): string => `workflow:${runId}:${activityId}`
 
-async function withoutControlPlane({ports, args}: Call<'mesh'>): Promise<Outcome> {
+async function withoutControlPlane({ports, args}: Call<'mesh'>): Promise<ActivityOutcome> {
   if (args.operation !== 'snapshot')
     return {result: null, event: {event: 'MeshActivitySkipped', reason: 'no control plane is configured'}}
   const count = await ports.countLocalNodes()
@@ -108,7 +108,7 @@ async function withoutControlPlane({ports, args}: Call<'mesh'>): Promise<Outcome
   }
 }
 
-type Operation = (call: Call<'mesh'>, access: MeshAccess, signal: AbortSignal) => Promise<Outcome>
+type Operation = (call: Call<'mesh'>, access: MeshAccess, signal: AbortSignal) => Promise<ActivityOutcome>
 
 const operations: Readonly<Record<MeshArgs['operation'], Operation>> = {
   noop: async () => ({result: null, event: {event: 'MeshActivity', mesh_op: 'noop', control: 'noop'}}),

@@ -1,4 +1,4 @@
-import {longestDurationMs, readDuration} from '../../config/index.js'
+import {maxDurationMs, readDuration} from '../../config/index.js'
 import type {WorkflowStep} from '../../contracts/index.js'
 import type {Activity} from './definition.js'
 import {ExpressionFailure} from './expression.js'
@@ -123,7 +123,7 @@ function execFault({exec = [], shell}: WorkflowStep): string | undefined {
  */
 export function durationMs(value: number | string): number {
   const ms = typeof value === 'number' ? value : readDuration(value)
-  if (ms === undefined || ms > longestDurationMs)
+  if (ms === undefined || ms > maxDurationMs)
     throw new ExpressionFailure(`the duration ${value} is longer than 1000 years`)
   return ms
 }

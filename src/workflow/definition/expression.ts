@@ -2,8 +2,8 @@ import {
   builtinsOf,
   checkExpressionIn,
   Failure,
-  type Finding,
   pureFunction,
+  type TextDiagnostic,
   toJson,
   type Value,
 } from '../../lang/index.js'
@@ -18,9 +18,9 @@ export type Expression = (scope: Scope) => unknown
 export class ExpressionFailure extends Error {
   override readonly name = 'ExpressionFailure'
   /** The invalid expression, and what is wrong with which part of it. */
-  readonly finding: (Finding & {expression: string}) | undefined
+  readonly finding: (TextDiagnostic & {expression: string}) | undefined
 
-  constructor(message: string, finding?: Finding & {expression: string}) {
+  constructor(message: string, finding?: TextDiagnostic & {expression: string}) {
     super(message)
     this.finding = finding
   }

@@ -8,7 +8,7 @@ import {
 } from '../../contracts/index.js'
 import {counted, isErrorOf, nearest, SvcError} from '../../errors/index.js'
 import {type LocatedDocument, readYaml, yamlFault} from '../../files/index.js'
-import {type Finding, Lines} from '../../lang/index.js'
+import {Lines, type TextDiagnostic} from '../../lang/index.js'
 import {compileDefinition, type Fault, partOf} from './compile.js'
 import type {Workflow} from './definition.js'
 
@@ -20,7 +20,7 @@ export interface CheckedWorkflows {
   /** Empty if something is wrong. */
   readonly workflows: readonly Workflow[]
   /** By position. */
-  readonly findings: readonly Finding[]
+  readonly findings: readonly TextDiagnostic[]
 }
 
 /**
@@ -53,7 +53,7 @@ export async function checkWorkflows(file: string, text?: string): Promise<Check
   const source = text ?? (await read())
   if (source.length > maxFileBytes)
     throw new SvcError('workflow_invalid', {place: file, reason: `it is larger than ${maxFileBytes} bytes`})
-  const invalid = (findings: readonly Finding[]): CheckedWorkflows => ({
+  const invalid = (findings: readonly TextDiagnostic[]): CheckedWorkflows => ({
     source,
     workflows: [],
     findings: [...findings].sort((a, b) => a.start - b.start),
@@ -110,7 +110,7 @@ function locate(
   root: readonly string[],
   document: LocatedDocument,
   source: string,
-): Finding {
+): TextDiagnostic {
   const range = document.locate([...root, ...path], typeof path.at(-1) === 'number' ? 'value' : 'key')
   const part = partOf(step)
   const base = {

@@ -1,7 +1,7 @@
 import {SvcError} from '../../errors/index.js'
 import {forwardAbort, pause, startTimer} from '../../process/index.js'
 import {failedOutput} from '../activities/exec.js'
-import type {Call, Executor, Outcome} from '../activities/executor.js'
+import type {ActivityOutcome, Call, Executor} from '../activities/executor.js'
 import {executors} from '../activities/executors.js'
 import {withdrawTasks} from '../activities/task.js'
 import type {ActivityKind, ActivityStep} from '../definition/definition.js'
@@ -13,7 +13,7 @@ import {ActivityFailure, Cancellation, failureText, NotReached, Suspension} from
 import type {Kept, RunLog} from './run-log.js'
 import type {Condition, Waits} from './waits.js'
 
-const longestBackoffMs = 60_000
+const maxBackoffMs = 60_000
 /** Time to take back what one activity has handed on, ms. */
 const withdrawalMs = 30_000
 
@@ -192,7 +192,7 @@ export class ActivityRun {
   }
 
   /** Records the result of an attempt, within a transaction. */
-  #finish(attempt: number, outcome: Outcome): unknown {
+  #finish(attempt: number, outcome: ActivityOutcome): unknown {
     const {context, key} = this.#base
     const json = this.#log.complete(key, this.#step, outcome, attempt)
     const {activityId} = key
@@ -209,7 +209,7 @@ export class ActivityRun {
     const names = this.#names
     const text = failureText(error)
     const isLast = failures + 1 >= maxAttempts
-    const delayMs = Math.min(longestBackoffMs, backoffMs * 2 ** failures)
+    const delayMs = Math.min(maxBackoffMs, backoffMs * 2 ** failures)
     this.#log.write(() => {
       // The start of a pure activity was rolled back with it.
       if (this.#executor.type === 'pure') this.#start({attempt, isFirst: failures === 0}, undefined, 0)

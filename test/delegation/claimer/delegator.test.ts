@@ -357,7 +357,7 @@ describe('a delegated task falls back to the local queue', () => {
     assert.deepEqual(await world.inboxOf(remoteTypes.envelope), [])
   })
 
-  it('if no worker shows a sign of life', async (t) => {
+  it('if no worker sends a heartbeat', async (t) => {
     const world = await RemoteWorld.open(t, `mesh_remote_lease_timeout_ms = ${lostMs}\n`)
     await world.start()
     submitTask(world.orchestrator, builder)

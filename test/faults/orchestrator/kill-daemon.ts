@@ -43,7 +43,7 @@ const moments: readonly (readonly [when: When, share: number, afterMs: number])[
 
 const submitterNames = ['east', 'west'] as const
 /** Time limit for the remaining tasks after the last kill, ms. */
-const longestEndMs = 600_000
+const maxEndMs = 600_000
 
 /**
  * Kills daemons at random times while tasks are submitted and run, waits until the last daemon has run all tasks, and
@@ -193,7 +193,7 @@ class Run {
 
   async #untilEnded(daemon: RunningDaemon): Promise<void> {
     await this.#untilReady(daemon)
-    const deadline = performance.now() + longestEndMs
+    const deadline = performance.now() + maxEndMs
     const open = () =>
       readStore(this.#options.root, (database) =>
         database

@@ -22,7 +22,7 @@ export const dbService: Service = {
 }
 
 /** Maximum number of rows and of open change streams per client. */
-const mostRows = 30
+const maxRows = 30
 const maxStreams = 3
 
 const refused: readonly [method: string, path: string, body: unknown, status: number][] = [
@@ -84,7 +84,7 @@ class DbClient implements Client {
   }
 
   async #add(): Promise<void> {
-    if (this.#rows.length >= mostRows) return this.#remove()
+    if (this.#rows.length >= maxRows) return this.#remove()
     const due = this.#random.chance(0.5) ? {due: '2030-01-01'} : {}
     const body = {title: `todo ${randomText(this.#random, 60)}`, ...due}
     const {status, text} = await this.#http.send('POST', '/api/mutation/add', body, 200)

@@ -71,7 +71,7 @@ describe('text in the overlap of two chunks', () => {
 })
 
 describe('a chunk', () => {
-  const size = {chunk: 40, overlap: 10, longest: 60}
+  const size = {chunk: 40, overlap: 10, maxLength: 60}
   /** Chunks of a recording whose positions of speech are unknown. */
   function windows(length: number, changes: Partial<typeof size> = {}) {
     const all: [number, number][] = []
@@ -99,7 +99,7 @@ describe('a chunk', () => {
       [30, 45],
     ])
     assert.deepEqual(windows(45, {overlap: 0}), [[0, 45]])
-    assert.deepEqual(windows(45, {overlap: 0, longest: 40}), [
+    assert.deepEqual(windows(45, {overlap: 0, maxLength: 40}), [
       [0, 40],
       [40, 45],
     ])
@@ -107,7 +107,7 @@ describe('a chunk', () => {
   })
 
   it('never overlaps by more than two fifths', () => {
-    assert.deepEqual(windows(64, {overlap: 39, longest: 40})[1]?.[0], 24)
+    assert.deepEqual(windows(64, {overlap: 39, maxLength: 40})[1]?.[0], 24)
   })
 
   it('ends in the longest pause of its second half', () => {
@@ -117,7 +117,7 @@ describe('a chunk', () => {
       {start: seconds(4.3), end: seconds(5)},
       {start: seconds(6), end: seconds(9)},
     ]
-    const chunks = {chunk: seconds(7), overlap: seconds(0.5), longest: seconds(30)}
+    const chunks = {chunk: seconds(7), overlap: seconds(0.5), maxLength: seconds(30)}
     const plan = planChunk(0, chunks, undefined, speech)
     assert.deepEqual(plan, {to: seconds(5.5), next: seconds(5.5)})
     const spoken = planChunk(0, chunks, undefined, [{start: 0, end: seconds(20)}])

@@ -1,6 +1,6 @@
 import {SvcError} from '../../../errors/index.js'
 import {type ExecLease, type LeaseVerification, maxLeasesListed, type Promotion} from '../../protocol/lease.js'
-import type {Scope} from '../mesh-store.js'
+import type {ClaimedLease, Scope} from '../mesh-store.js'
 import {type Database, statement} from './database.js'
 
 interface LeaseRow {
@@ -10,12 +10,6 @@ interface LeaseRow {
   holder: string
   expires_at: number
   now: number
-}
-
-/** Lease and claimer as named in a request. */
-interface HeldLease {
-  lease: string
-  claimer: string
 }
 
 const columns = '(r.lease).lease_id, (r.lease).scope_key, (r.lease).holder, (r.lease).expires_at'
@@ -54,11 +48,11 @@ export class Leases {
     return toLease(row)
   }
 
-  async renew(scope: Scope, {lease, claimer}: HeldLease): Promise<void> {
+  async renew(scope: Scope, {lease, claimer}: ClaimedLease): Promise<void> {
     await this.#use('renew', scope, {lease, claimer})
   }
 
-  async release(scope: Scope, {lease, claimer}: HeldLease): Promise<void> {
+  async release(scope: Scope, {lease, claimer}: ClaimedLease): Promise<void> {
     await this.#use('release', scope, {lease, claimer, actor: claimer})
   }
 

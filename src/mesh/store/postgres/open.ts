@@ -15,7 +15,7 @@ import {restoreSeen} from './node-rows.js'
 import {Nodes} from './nodes.js'
 import {purge} from './purge.js'
 import {Replicas} from './replicas.js'
-import {Session} from './session.js'
+import {StoreSession} from './session.js'
 
 export interface PostgresMeshStoreOptions extends PostgresOptions {
   /** Monotonic time, ms; replaced in tests. */
@@ -53,7 +53,7 @@ export async function openPostgresMeshStore(
   const database = connectionsTo(url, options)
   const clock = new Estimate(monotonic)
   const replicas = new Replicas(database)
-  const session = new Session({
+  const session = new StoreSession({
     openSession: () => database.openSession(),
     onTime: (now) => clock.set(now),
     onConnect: async (client) => {
@@ -118,7 +118,7 @@ class Estimate {
 
 interface StoreParts {
   limits: StoreLimits
-  session: Session
+  session: StoreSession
   clock: Estimate
   replicas: Replicas
 }

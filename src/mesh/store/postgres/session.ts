@@ -7,7 +7,7 @@ import type {ServerSession} from './database.js'
 const notifyMs = 50
 /** First and longest pause before a new connection attempt, ms. */
 const firstPauseMs = 100
-const longestPauseMs = 5000
+const maxPauseMs = 5000
 /** Key of the advisory lock that every open store shares. */
 export const presenceLock = 0x7376_6302
 const channel = 'svc_mesh'
@@ -35,7 +35,7 @@ export interface SessionOptions {
  * Connection for what needs a session of its own: it saves the time every second, shows that this store is open, and
  * exchanges notifications with the stores of other processes. It reconnects when it is lost.
  */
-export class Session {
+export class StoreSession {
   readonly #options: SessionOptions
   readonly #listeners = new Set<(arrival: Arrival) => void>()
   #client: pg.Client | undefined
@@ -136,7 +136,7 @@ export class Session {
       // Notifications were lost meanwhile.
       this.#emit(() => true)
     } catch {
-      this.#reconnectAfter(Math.min(2 * pauseMs, longestPauseMs))
+      this.#reconnectAfter(Math.min(2 * pauseMs, maxPauseMs))
     }
   }
 

@@ -151,7 +151,7 @@ export class GroupCommit {
   #write(lane: Lane): void {
     const waiting = this.#lanes[lane]
     const changes: (() => void)[] = []
-    const outcomes: Outcome[] = []
+    const outcomes: WorkOutcome[] = []
     try {
       this.#runAll(lane, changes, outcomes)
       this.#commit.run()
@@ -163,7 +163,7 @@ export class GroupCommit {
     }
     this.#settleAlone(lane, outcomes.length)
     for (const [i, {resolve, reject}] of waiting.splice(0, outcomes.length).entries()) {
-      const {value, refusal} = outcomes[i] as Outcome
+      const {value, refusal} = outcomes[i] as WorkOutcome
       if (refusal === undefined) resolve(value as never)
       else reject(refusal)
     }
@@ -172,7 +172,7 @@ export class GroupCommit {
   /**
    * Runs operations up to the limits of a transaction. Adds an outcome for each attempted operation, even if it fails.
    */
-  #runAll(lane: Lane, changes: (() => void)[], outcomes: Outcome[]): void {
+  #runAll(lane: Lane, changes: (() => void)[], outcomes: WorkOutcome[]): void {
     const {now, monotonic, begin, end} = this.#options
     const max = this.#alone[lane] > 0 ? 1 : maxOperations
     const undo = (change: () => void) => void changes.push(change)
@@ -180,7 +180,7 @@ export class GroupCommit {
     begin(transaction, lane)
     const until = monotonic() + maxMs
     for (const {work} of this.#lanes[lane]) {
-      const outcome: Outcome = {}
+      const outcome: WorkOutcome = {}
       outcomes.push(outcome)
       attempt(work, transaction, outcome)
       if (outcomes.length === max || monotonic() > until) break
@@ -215,13 +215,13 @@ export class GroupCommit {
   }
 }
 
-interface Outcome {
+interface WorkOutcome {
   value?: unknown
   refusal?: SvcError
 }
 
 /** Catches refusals; other exceptions fail the transaction. */
-function attempt(work: Waiting['work'], transaction: Transaction, outcome: Outcome): void {
+function attempt(work: Waiting['work'], transaction: Transaction, outcome: WorkOutcome): void {
   try {
     outcome.value = work(transaction)
   } catch (error) {

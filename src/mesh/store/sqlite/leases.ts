@@ -1,7 +1,7 @@
 import type {Database} from 'better-sqlite3'
 import {SvcError} from '../../../errors/index.js'
 import {type ExecLease, type LeaseVerification, maxLeasesListed} from '../../protocol/lease.js'
-import type {Scope} from '../mesh-store.js'
+import type {ClaimedLease, Scope} from '../mesh-store.js'
 import type {Audit} from './audit.js'
 import type {Counters} from './counters.js'
 import {NextExpiry} from './next-expiry.js'
@@ -18,12 +18,6 @@ interface LeaseRow {
   renewals: number
   state: 'granted' | 'released' | 'revoked' | 'expired'
   audit_id: number
-}
-
-/** Lease and claimer as named in a request. */
-interface HeldLease {
-  lease: string
-  claimer: string
 }
 
 /** Maximum number of leases marked as expired per transaction. */
@@ -92,12 +86,12 @@ export class Leases {
     )
   }
 
-  renew(transaction: Transaction, scope: Scope, held: HeldLease): void {
+  renew(transaction: Transaction, scope: Scope, held: ClaimedLease): void {
     this.#parts.nodes.requireNotQuarantined(scope, held.claimer)
     this.#extend(transaction, this.#own(transaction, scope, held))
   }
 
-  release(transaction: Transaction, scope: Scope, held: HeldLease): void {
+  release(transaction: Transaction, scope: Scope, held: ClaimedLease): void {
     this.#parts.nodes.requireKnown(scope, held.claimer)
     this.#end(transaction, this.#own(transaction, scope, held), 'released', held.claimer)
   }
@@ -200,7 +194,7 @@ export class Leases {
   }
 
   /** @throws lease_not_found, not_lease_holder */
-  #own(transaction: Transaction, scope: Scope, {lease, claimer}: HeldLease): LeaseRow {
+  #own(transaction: Transaction, scope: Scope, {lease, claimer}: ClaimedLease): LeaseRow {
     const row = this.#find(transaction, scope, lease)
     if (row.holder !== claimer) throw new SvcError('not_lease_holder', {what: `lease ${lease}`})
     return row

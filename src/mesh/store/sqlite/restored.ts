@@ -37,11 +37,11 @@ export const meshDatabase: DatabaseKind = {
     const before = replaced !== undefined && hasTable(replaced, 'mesh_counters') ? new Counters(replaced) : undefined
     const {write} = prepareCounters(database)
     // Without the replaced database, an earlier restore of the same backup is unknown, but not its time.
-    const least = before === undefined ? now.getTime() : 0
+    const min = before === undefined ? now.getTime() : 0
     for (const name of ['fence', 'message_id', 'node_no'] satisfies Counter[])
       write.run(
         name,
-        Math.max(least, counters.last(name) + minSkippedTokens, (before?.last(name) ?? 0) + minSkippedTokens),
+        Math.max(min, counters.last(name) + minSkippedTokens, (before?.last(name) ?? 0) + minSkippedTokens),
       )
   },
 }

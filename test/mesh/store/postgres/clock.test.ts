@@ -48,7 +48,7 @@ describe('the clock of a PostgreSQL store', {skip: skipWithoutPostgres}, () => {
     }
   })
 
-  it('is not estimated to be before the last sign of life of a node', async (t) => {
+  it('is not estimated to be before the last heartbeat of a node', async (t) => {
     const {store, now, step} = await begin(t)
     for (const use of [
       () => store.heartbeat('', {facts: {id: 'n1'}, isFull: false}),

@@ -31,7 +31,7 @@ describe(`store with ${rows} rows per table`, () => {
     const store = await openSqliteMeshStore(path, {...limits, maxMessages: 500_000})
     t.after(() => store.close())
     t.diagnostic(`opened in ${Math.round(performance.now() - openedAt)} ms`)
-    const requests: readonly [name: string, mostMs: number, work: (store: MeshStore) => Promise<unknown>][] = [
+    const requests: readonly [name: string, maxMs: number, work: (store: MeshStore) => Promise<unknown>][] = [
       ['claim', 50, () => store.claim('', {receiver: '2', claimer: 'n000001'})],
       [
         'claim of a type that nobody sends',
@@ -56,16 +56,16 @@ describe(`store with ${rows} rows per table`, () => {
       ['leave', 50, () => store.leave('', 'n000003')],
       ['purge', 200, () => store.purge()],
     ]
-    for (const [name, mostMs, work] of requests) {
+    for (const [name, maxMs, work] of requests) {
       let best = Number.POSITIVE_INFINITY
-      for (let i = 0; i < 3 && best > mostMs; i++) {
+      for (let i = 0; i < 3 && best > maxMs; i++) {
         const elapsed = processorTimer()
         await work(store).catch((error) => {
           if (name !== 'leave') throw error
         })
         best = Math.min(best, elapsed())
       }
-      assert.ok(isWithin(best, mostMs), `${name} took ${best.toFixed(1)} ms`)
+      assert.ok(isWithin(best, maxMs), `${name} took ${best.toFixed(1)} ms`)
     }
     assert.equal((await store.listLeases('')).length, 5000)
     let pages = 0
