@@ -1,34 +1,11 @@
 import websocket from '@fastify/websocket'
 import {SvcError} from '../errors/index.js'
 import {type HttpApp, selectProtocol} from '../net/index.js'
+import type {LiveConnection} from './live-connection.js'
 import type {Attachment} from './sessions/session.js'
 
 /** Maximum size of a message, bytes. */
 const maxMessageBytes = 1 << 20
-
-/** Maximum output that waits for a slow client, bytes. */
-export const maxWaitingBytes = 1 << 20
-
-/** Close codes of WebSocket (RFC 6455). */
-export const Close = {
-  normal: 1000,
-  away: 1001,
-  lost: 1006,
-  policy: 1008,
-  tooBig: 1009,
-  internal: 1011,
-  shutdown: 1012,
-  busy: 1013,
-} as const
-
-/** Close codes after which a client may come back to its session. */
-export const interruptions: ReadonlySet<number> = new Set([Close.away, Close.lost, Close.internal, Close.shutdown])
-
-/** A connection that a stopping server closes. */
-export interface LiveConnection {
-  shutDown(): void
-  terminate(): void
-}
 
 /** Time that clients have to answer when the server stops, ms. */
 const closeTimeoutMs = 1000

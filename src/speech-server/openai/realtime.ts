@@ -7,9 +7,10 @@ import {asOpenAiError, isErrorOf, SvcError} from '../../errors/index.js'
 import {logger} from '../../log/index.js'
 import type {HttpApp} from '../../net/index.js'
 import {type LiveEvent, newSessionId, type UtteranceSpan} from '../../speech/index.js'
-import type {Attachment, Session, SessionClient} from '../sessions/session.js'
+import {Close, LiveConnection, liveRoute} from '../live-connection.js'
+import type {Attachment, ServedSession} from '../sessions/session.js'
 import type {Sessions} from '../sessions/sessions.js'
-import {Close, interruptions, type LiveConnection, maxWaitingBytes, readAttachment} from '../sockets.js'
+import {readAttachment} from '../sockets.js'
 import {requireServed, type ServedSpeechModel} from './models.js'
 import {type ClientEvent, checkedEvent, type RealtimeSessionFields, realtimeError} from './realtime-fields.js'
 import {defaultRealtimeSettings, type RealtimeSettings, sessionObject, updatedSettings} from './realtime-session.js'
@@ -31,11 +32,9 @@ export interface RealtimeOptions {
  * a lost connection, as on the own route for live audio.
  */
 export function realtimeRoute(app: HttpApp, options: RealtimeOptions): void {
-  app.route({
-    method: 'GET',
+  liveRoute(app, {
     url: realtimePath,
-    exposeHeadRoute: false,
-    preHandler: async ({query}) => {
+    async admit(query) {
       const {intent = 'transcription', model} = query as {intent?: string; model?: string}
       if (intent !== 'transcription')
         throw new SvcError('unsupported_value', {
@@ -46,31 +45,19 @@ export function realtimeRoute(app: HttpApp, options: RealtimeOptions): void {
       if (served !== null) requireServed(model || undefined, served)
       await options.sessions.admit(readAttachment(query).session)
     },
-    handler: () => {
-      throw new SvcError('bad_request', {reason: 'This route accepts only WebSocket connections.'})
-    },
-    wsHandler: (socket, request) => {
-      const connection = new RealtimeConnection(socket, request, options)
-      options.connections.add(connection)
-      socket.once('close', () => options.connections.delete(connection))
-      connection.start().catch((error: unknown) => connection.fail(error))
-    },
+    connect: (socket, request) => new RealtimeConnection(socket, request, options),
+    connections: options.connections,
   })
 }
 
 /** A client of the Realtime API. Utterances of the session are items of its conversation. */
-class RealtimeConnection implements SessionClient, LiveConnection {
-  readonly #socket: WebSocket
+class RealtimeConnection extends LiveConnection {
   readonly #options: RealtimeOptions
   readonly #attachment: Attachment & {session: string | undefined}
   #id: string
   #served: string | undefined
   #settings = defaultRealtimeSettings
-  #session: Session | undefined
-  #hasLeft = false
   #resampler: ReturnType<typeof resampler> | undefined
-  /** First byte of a sample whose second one has not arrived yet. */
-  #half = Buffer.alloc(0)
   /** Messages are handled in order. */
   #work: Promise<void> = Promise.resolve()
   #nextSample: number | undefined
@@ -79,45 +66,30 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   #hasStarted = false
   #lastItem: string | null = null
 
-  constructor(socket: WebSocket, {query, id}: FastifyRequest, options: RealtimeOptions) {
-    this.#socket = socket
+  constructor(socket: WebSocket, request: FastifyRequest, options: RealtimeOptions) {
+    super(socket, request, options.sessions)
     this.#options = options
-    this.#attachment = readAttachment(query)
+    this.#attachment = readAttachment(request.query)
     this.#id = this.#attachment.session ?? newSessionId(16)
-    socket.removeAllListeners('error')
-    socket.on('error', (err) => logger('speech_server').info({err, id}, 'a connection failed'))
-    socket.once('close', (code) => this.#leave(!interruptions.has(code)))
   }
 
   async start(): Promise<void> {
     const {session} = this.#attachment
-    this.#socket.pause()
+    this.socket.pause()
     this.#served = (await this.#options.model())?.name
     if (session !== undefined) await this.#enter()
-    this.#send('session.created', {session: this.#description})
-    this.#socket.on('message', (data: Buffer, isBinary) => {
-      this.#socket.pause()
-      this.#work = this.#work.then(() => this.#handle(data, isBinary)).finally(() => this.#socket.resume())
+    this.#sendEvent('session.created', {session: this.#description})
+    this.socket.on('message', (data: Buffer, isBinary) => {
+      this.socket.pause()
+      this.#work = this.#work.then(() => this.#handle(data, isBinary)).finally(() => this.socket.resume())
     })
-    this.#socket.resume()
+    this.socket.resume()
   }
 
   fail(thrown: unknown): void {
     this.#sendError(SvcError.from(thrown), undefined)
-    this.#socket.resume()
-    this.#socket.close(Close.internal)
-  }
-
-  shutDown(): void {
-    this.#socket.close(Close.shutdown, 'the server is stopping')
-  }
-
-  terminate(): void {
-    this.#socket.terminate()
-  }
-
-  replaced(): void {
-    this.#socket.close(Close.policy, 'another connection continues the session')
+    this.socket.resume()
+    this.socket.close(Close.internal)
   }
 
   /** Clients of this API may be silent for any time. */
@@ -127,20 +99,23 @@ class RealtimeConnection implements SessionClient, LiveConnection {
     // Clients that end utterances themselves do not expect reports of the detector.
     if (this.#settings.silenceMs === undefined) return
     this.#hasStarted = true
-    this.#send('input_audio_buffer.speech_started', {audio_start_ms: Math.round(startMs), item_id: this.#item(index)})
+    this.#sendEvent('input_audio_buffer.speech_started', {
+      audio_start_ms: Math.round(startMs),
+      item_id: this.#item(index),
+    })
   }
 
   utteranceEnded({end}: UtteranceSpan, index: number): void {
     const item = this.#item(index)
     if (this.#hasStarted)
-      this.#send('input_audio_buffer.speech_stopped', {
+      this.#sendEvent('input_audio_buffer.speech_stopped', {
         audio_end_ms: Math.round((1000 * end) / sessionRate),
         item_id: item,
       })
     this.#hasStarted = false
-    this.#send('input_audio_buffer.committed', {previous_item_id: this.#lastItem, item_id: item})
+    this.#sendEvent('input_audio_buffer.committed', {previous_item_id: this.#lastItem, item_id: item})
     const content = [{type: 'input_audio', transcript: null}]
-    this.#send('conversation.item.added', {
+    this.#sendEvent('conversation.item.added', {
       previous_item_id: this.#lastItem,
       item: {id: item, object: 'realtime.item', type: 'message', status: 'completed', role: 'user', content},
     })
@@ -149,7 +124,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
 
   emit(event: LiveEvent): void {
     if ('next_sample' in event) this.#nextSample = event.next_sample
-    if (event.type === 'heartbeat') this.#ping()
+    if (event.type === 'heartbeat') this.ping()
     else if (event.type === 'partial') this.#sendDelta(this.#utterance, event.stable_text)
     else if (event.type === 'final') this.#complete(event)
     else if (event.type === 'error') this.#reportFailure(event)
@@ -157,7 +132,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
 
   /** Number of the current utterance. */
   get #utterance(): number {
-    return this.#session?.utterance ?? 0
+    return this.session?.utterance ?? 0
   }
 
   get #description(): object {
@@ -168,16 +143,12 @@ class RealtimeConnection implements SessionClient, LiveConnection {
     return `item_${this.#id.slice(-12)}_${index}`
   }
 
-  #ping(): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping()
-  }
-
   #sendDelta(index: number, text: string): void {
     const before = this.#sent.get(index) ?? ''
     if (!text.startsWith(before) || text === before) return
     this.#sent.set(index, text)
     const delta = text.slice(before.length)
-    this.#send('conversation.item.input_audio_transcription.delta', {
+    this.#sendEvent('conversation.item.input_audio_transcription.delta', {
       item_id: this.#item(index),
       content_index: 0,
       delta,
@@ -188,7 +159,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
     this.#options.onTranscribed?.((end - start) / 1000)
     this.#sendDelta(utterance, text)
     this.#sent.delete(utterance)
-    this.#send('conversation.item.input_audio_transcription.completed', {
+    this.#sendEvent('conversation.item.input_audio_transcription.completed', {
       item_id: this.#item(utterance),
       content_index: 0,
       transcript: text,
@@ -199,10 +170,10 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   #reportFailure({error: code, message, utterance}: Extract<LiveEvent, {type: 'error'}>): void {
     const error = {type: 'server_error', code, message, param: null}
     if (utterance === undefined) {
-      this.#send('error', {error: {...error, event_id: null}})
-      if (this.#session?.failed?.aborted) this.#socket.close(code === 'buffer_overflow' ? Close.tooBig : Close.internal)
+      this.#sendEvent('error', {error: {...error, event_id: null}})
+      if (this.session?.failed?.aborted) this.socket.close(code === 'buffer_overflow' ? Close.tooBig : Close.internal)
     } else
-      this.#send('conversation.item.input_audio_transcription.failed', {
+      this.#sendEvent('conversation.item.input_audio_transcription.failed', {
         item_id: this.#item(utterance),
         content_index: 0,
         error,
@@ -231,7 +202,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   async #update(fields: RealtimeSessionFields): Promise<void> {
     const settings = updatedSettings(this.#settings, fields)
     await this.#require(settings)
-    if (this.#session !== undefined) {
+    if (this.session !== undefined) {
       const {silenceMs, prompt, rate} = this.#settings
       const input = 'session.audio.input'
       const changed = [
@@ -241,10 +212,10 @@ class RealtimeConnection implements SessionClient, LiveConnection {
       ]
       if (changed[0] !== undefined)
         throw realtimeError('invalid_value', `${changed.join(', ')} cannot change after the first audio.`, changed[0])
-      if (settings.language !== this.#settings.language) this.#session.setLanguage(settings.language)
+      if (settings.language !== this.#settings.language) this.session.setLanguage(settings.language)
     }
     this.#settings = settings
-    this.#send('session.updated', {session: this.#description})
+    this.#sendEvent('session.updated', {session: this.#description})
   }
 
   /** @throws bad_request if the model is not the served one, or does not know the language */
@@ -252,8 +223,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
     const place = 'session.audio.input.transcription'
     try {
       if (this.#served !== undefined) requireServed(model, {name: this.#served, dir: ''})
-      if (language !== undefined && language !== this.#settings.language)
-        await this.#options.sessions.requireLanguage(language)
+      if (language !== undefined && language !== this.#settings.language) await this.sessions.requireLanguage(language)
     } catch (error) {
       if (isErrorOf(error, 'model_not_served')) throw realtimeError('model_not_found', error.message, `${place}.model`)
       if (isErrorOf(error, 'language_unsupported'))
@@ -264,11 +234,8 @@ class RealtimeConnection implements SessionClient, LiveConnection {
 
   async #append(audio: string): Promise<void> {
     if (!/^[\w+/=-]*$/.test(audio)) throw realtimeError('invalid_value', 'audio is not a base64 text.', 'audio')
-    const bytes = Buffer.concat([this.#half, Buffer.from(audio, 'base64')])
-    const complete = bytes.length - (bytes.length % 2)
     const session = await this.#enter()
-    this.#half = bytes.subarray(complete)
-    const samples = bytes.subarray(0, complete)
+    const samples = this.samplesOf(Buffer.from(audio, 'base64'))
     const {rate} = this.#settings
     if (rate === sessionRate) session.push(samples)
     else {
@@ -279,7 +246,7 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   }
 
   #commit(eventId: unknown): void {
-    const session = this.#session
+    const {session} = this
     if (session === undefined || session.isUtteranceEmpty)
       throw realtimeError('input_audio_buffer_commit_empty', 'The audio buffer is empty.')
     // Its result is sent when it is ready; later events do not wait for it.
@@ -287,17 +254,17 @@ class RealtimeConnection implements SessionClient, LiveConnection {
   }
 
   async #clear(): Promise<void> {
-    await this.#session?.clear()
-    this.#half = Buffer.alloc(0)
+    await this.session?.clear()
+    this.half = Buffer.alloc(0)
     this.#hasStarted = false
-    this.#send('input_audio_buffer.cleared', {})
+    this.#sendEvent('input_audio_buffer.cleared', {})
   }
 
-  async #enter(): Promise<Session> {
-    if (this.#session !== undefined) return this.#session
+  async #enter(): Promise<ServedSession> {
+    if (this.session !== undefined) return this.session
     const {session: resumed} = this.#attachment
     const {silenceMs, language, prompt}: RealtimeSettings = this.#settings
-    const session = await this.#options.sessions.enter(resumed, {
+    const session = await this.enter(resumed, {
       id: this.#id,
       silenceMs,
       once: false,
@@ -306,36 +273,20 @@ class RealtimeConnection implements SessionClient, LiveConnection {
         ...(prompt === undefined ? {} : {prompt}),
       },
     })
-    this.#session = session
-    if (this.#hasLeft) {
-      await this.#options.sessions.leave(session, this, false)
-      throw new SvcError('interrupted', {})
-    }
+    if (session === undefined) throw new SvcError('interrupted', {})
     if (resumed !== undefined) this.#settings = {...this.#settings, silenceMs: session.info.silenceMs}
     await session.attach(this, this.#attachment)
     return session
   }
 
-  #leave(isOver: boolean): void {
-    if (this.#hasLeft) return
-    this.#hasLeft = true
-    if (this.#session === undefined) return
-    this.#options.sessions
-      .leave(this.#session, this, isOver)
-      .catch((err: unknown) => logger('speech_server').error({err}, 'a session failed'))
-  }
-
   #sendError(error: SvcError, cause: unknown): void {
     if (error.status >= 500) logger('speech_server').error({err: error, code: error.code}, error.message)
     const {error: body} = asOpenAiError(error) as {error: object}
-    this.#send('error', {error: {...body, event_id: typeof cause === 'string' ? cause : null}})
+    this.#sendEvent('error', {error: {...body, event_id: typeof cause === 'string' ? cause : null}})
   }
 
-  #send(type: string, content: object): void {
-    const socket = this.#socket
-    if (socket.readyState !== socket.OPEN) return
-    if (socket.bufferedAmount > maxWaitingBytes) socket.terminate()
-    else socket.send(JSON.stringify({type, event_id: `event_${randomUUID()}`, ...content}))
+  #sendEvent(type: string, content: object): void {
+    this.send({type, event_id: `event_${randomUUID()}`, ...content})
   }
 }
 

@@ -55,7 +55,7 @@ export interface SessionContext {
   service: SpeechService
   /** Directory with a directory for each session; undefined keeps nothing. */
   folder: string | undefined
-  onEnd(session: Session): void
+  onEnd(session: ServedSession): void
 }
 
 type Partial = Extract<LiveEvent, {type: 'partial'}>
@@ -65,7 +65,7 @@ type Final = Extract<LiveEvent, {type: 'final'}>
  * A live session that outlives its connections. Audio and final results are in files, so that a client that lost its
  * connection, or a server that was killed, continues where it stopped.
  */
-export class Session {
+export class ServedSession {
   readonly info: SessionInfo
   readonly #context: SessionContext
   readonly #ended = new AbortController()
@@ -98,9 +98,9 @@ export class Session {
   static async create(
     {id = newSessionId(16), silenceMs, once, request}: SessionOptions,
     context: SessionContext,
-  ): Promise<Session> {
+  ): Promise<ServedSession> {
     const info = {id, correlationId: randomUUID(), silenceMs, once, prompt: request.prompt}
-    const session = new Session(info, context)
+    const session = new ServedSession(info, context)
     await session.#start(request, undefined)
     if (context.folder === undefined) return session
     const state = {
@@ -120,12 +120,12 @@ export class Session {
   }
 
   /** Continues a session of an earlier process from its files. @throws if they are incomplete; as `create` does */
-  static async restore(folder: string, context: SessionContext): Promise<Session> {
-    let session: Session | undefined
+  static async restore(folder: string, context: SessionContext): Promise<ServedSession> {
+    let session: ServedSession | undefined
     const stored = await SessionFiles.load(folder, (error) => {
       if (session !== undefined) session.#fail(error)
     })
-    session = new Session(stored.info, context)
+    session = new ServedSession(stored.info, context)
     session.#files = stored.files
     session.#finals = stored.finals
     session.#received = stored.files.end

@@ -6,7 +6,7 @@ import {holdLockFile} from '../../files/index.js'
 import {logger} from '../../log/index.js'
 import {startTimer, type Timer} from '../../process/index.js'
 import type {SpeechService} from '../../speech/index.js'
-import {Session, type SessionClient, type SessionContext, type SessionOptions} from './session.js'
+import {ServedSession, type SessionClient, type SessionContext, type SessionOptions} from './session.js'
 import {lastChange, removeSession} from './session-files.js'
 
 /** Maximum number of live sessions, with a client and in all. */
@@ -32,7 +32,7 @@ export class Sessions {
   /** The lock of the folder, once it is needed; undefined if another process has it. */
   #lock: ReturnType<typeof holdLockFile> | undefined
   /** Sessions of this process, also those that are being started. */
-  readonly #open = new Map<string, Promise<Session>>()
+  readonly #open = new Map<string, Promise<ServedSession>>()
   /** Ends of the times to live of sessions without a client, also of those of earlier processes. */
   readonly #expiries = new Map<string, Timer>()
   #attached = 0
@@ -108,7 +108,7 @@ export class Sessions {
    * `leave` afterwards.
    * @throws speech_session_not_found, overloaded; what `Session.create` and `Session.restore` throw
    */
-  async enter(id: string | undefined, options: SessionOptions): Promise<Session> {
+  async enter(id: string | undefined, options: SessionOptions): Promise<ServedSession> {
     this.#check(id)
     this.#attached++
     try {
@@ -125,7 +125,7 @@ export class Sessions {
   }
 
   /** A client disconnects. @param isOver the client has everything, and does not come back */
-  async leave(session: Session, client: SessionClient, isOver: boolean): Promise<void> {
+  async leave(session: ServedSession, client: SessionClient, isOver: boolean): Promise<void> {
     this.#attached--
     if (!session.detach(client)) return
     const isKept = (await this.#keeps()) && !session.isEmpty && session.failed?.aborted !== true
@@ -147,16 +147,19 @@ export class Sessions {
     if (this.#lock !== undefined) await rmdir(this.#keeping?.folder ?? '').catch(() => undefined)
   }
 
-  async #create(options: SessionOptions): Promise<Session> {
-    const session = await Session.create(options, this.#context((await this.#keeps()) ? this.#keeping : undefined))
+  async #create(options: SessionOptions): Promise<ServedSession> {
+    const session = await ServedSession.create(
+      options,
+      this.#context((await this.#keeps()) ? this.#keeping : undefined),
+    )
     this.#open.set(session.id, Promise.resolve(session))
     return session
   }
 
-  async #restore(id: string): Promise<Session> {
+  async #restore(id: string): Promise<ServedSession> {
     const folder = join(this.#keeping?.folder ?? '', id)
     try {
-      return await Session.restore(folder, this.#context(this.#keeping))
+      return await ServedSession.restore(folder, this.#context(this.#keeping))
     } catch (error) {
       this.#open.delete(id)
       if (error instanceof SvcError) {
