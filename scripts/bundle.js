@@ -103,14 +103,14 @@ function declarationOf(file, name) {
   return {file, name}
 }
 
-/** Pairs of the name that a module declares and the local one, by the file that declares it. */
+/** Files that declare the names of an import, with the list of those names; `separator` precedes a local name. */
 function declarationsOf(list, from, separator) {
   const byFile = new Map()
   for (const [, outer, local = outer] of list.matchAll(new RegExp(`(\\w+)(?:${separator}(\\w+))?`, 'g'))) {
     const {file, name} = declarationOf(from, outer)
-    byFile.set(file, [...(byFile.get(file) ?? []), [name, local]])
+    byFile.set(file, [...(byFile.get(file) ?? []), `${name}${separator}${local}`])
   }
-  return [...byFile]
+  return Array.from(byFile, ([file, names]) => ({names: `{${names}}`, file: JSON.stringify(file)}))
 }
 
 /**
@@ -126,19 +126,12 @@ const importDeclarations = {
       code
         .replaceAll(/^import \{([^}]*)\} from '(\.[^']*\/index\.js)';$/gm, (_, list, from) =>
           declarationsOf(list, resolve(dirname(id), from), ' as ')
-            .map(([file, names]) => {
-              const all = names.map(([name, local]) => `${name} as ${local}`)
-              return `import {${all}} from ${JSON.stringify(file)};`
-            })
+            .map(({names, file}) => `import ${names} from ${file};`)
             .join(''),
         )
         .replaceAll(/\bconst \{([^}]*)\} = await import\('(\.[^']*\/weights\/index\.js)'\);/g, (whole, list, from) => {
-          const found = declarationsOf(list, resolve(dirname(id), from), ': ')
-          if (found.length > 1) return whole
-          return found.map(([file, names]) => {
-            const all = names.map(([name, local]) => `${name}: ${local}`)
-            return `const {${all}} = await import(${JSON.stringify(file)});`
-          })[0]
+          const [{names, file}, ...others] = declarationsOf(list, resolve(dirname(id), from), ': ')
+          return others.length > 0 ? whole : `const ${names} = await import(${file});`
         }),
   },
 }
