@@ -1,2 +1,2 @@
 /** The dashboard: a web page that shows and changes a workspace, and its server, which performs operations for the page. */
-export {type Dashboard, type DashboardOptions, startDashboard} from './server.js'
+export {type DashboardOptions, startDashboard} from './server.js'

@@ -2,17 +2,9 @@ import {join} from 'node:path'
 import {SvcError} from '../errors/index.js'
 import {packageRoot} from '../files/index.js'
 import {logger} from '../log/index.js'
-import {
-  clientGone,
-  eventStream,
-  type HttpApp,
-  type Listening,
-  listen,
-  type ReplyStream,
-  sseFrame,
-} from '../net/index.js'
+import {clientGone, eventStream, type HttpApp, type ReplyStream, sseFrame} from '../net/index.js'
 import {loadAppDatabase, type OperationBase} from '../operations/index.js'
-import {createPageApp, loadPage, pageKey} from '../pages/index.js'
+import {type PageServer, servePage} from '../pages/index.js'
 import {ChangeFeed} from './change-feed.js'
 import {PageCalls} from './page-calls.js'
 
@@ -23,12 +15,6 @@ export interface DashboardOptions {
   address: {host: string; port: number}
   /** Performs only operations that read. */
   isReadOnly: boolean
-}
-
-export interface Dashboard extends Listening {
-  /** Address of the page with its key, which grants access. */
-  pageUrl: string
-  close(): Promise<void>
 }
 
 /** Maximum size of the parameters of an operation, bytes. */
@@ -42,24 +28,15 @@ const pageFolder = join(packageRoot, 'dist', 'src', 'dashboard', 'page')
  * changes.
  * @throws port_in_use, address_unavailable
  */
-export async function startDashboard({base, address, isReadOnly}: DashboardOptions): Promise<Dashboard> {
-  const key = pageKey(join(base.orchestrator.root, '.svc', 'dashboard.key'))
-  const app = createPageApp({target: 'svc.dashboard', page: await loadPage(pageFolder), key, bodyLimit})
-  const feed = new ChangeFeed(base)
-  addCalls(app, base, new PageCalls(isReadOnly), feed)
-  addChanges(app, feed)
-  addTableChanges(app, base)
-  const listening = await listen(app, address)
-  return {
-    ...listening,
-    pageUrl: `${listening.baseUrl}/#token=${key}`,
-    async close() {
-      feed.close()
-      const closed = app.close()
-      app.server.closeAllConnections()
-      await closed
-    },
-  }
+export function startDashboard({base, address, isReadOnly}: DashboardOptions): Promise<PageServer> {
+  const keyPath = join(base.orchestrator.root, '.svc', 'dashboard.key')
+  return servePage({target: 'svc.dashboard', folder: pageFolder, keyPath, bodyLimit, address}, (app) => {
+    const feed = new ChangeFeed(base)
+    addCalls(app, base, new PageCalls(isReadOnly), feed)
+    addChanges(app, feed)
+    addTableChanges(app, base)
+    return feed
+  })
 }
 
 /** The operations: their list, and a route for each method. */

@@ -6,8 +6,9 @@
  * dashboard. `page/` contains the static files of the dashboard.
  */
 
+import type {PageServer} from '../pages/index.js'
 import type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
-import type {Dashboard, DashboardOptions} from './dashboard/server.js'
+import type {DashboardOptions} from './dashboard/server.js'
 import {noRows, type RowCounts, readExport, writeExport} from './store/export-file.js'
 import type {MeshStore, StoreLimits} from './store/mesh-store.js'
 import {exportSqliteMesh, importSqliteMesh} from './store/sqlite/transfer.js'
@@ -39,7 +40,7 @@ export {type MeshStats, meshStats} from './client/stats.js'
 export type {MeshTokens} from './client/tokens.js'
 export {type Credentials, type MeshSecrets, readCredentials} from './control-plane/auth/credentials.js'
 export type {ControlPlane, ControlPlaneOptions} from './control-plane/server.js'
-export type {Dashboard, DashboardOptions} from './dashboard/server.js'
+export type {DashboardOptions} from './dashboard/server.js'
 export {announceHere, whileAnnounced} from './node/announce.js'
 export {claimerId, claimerLabel} from './node/claimer-id.js'
 export {configuredClient} from './node/configured-client.js'
@@ -146,5 +147,5 @@ export async function importMesh(place: MeshPlace, chunks: AsyncIterable<Buffer>
 }
 
 /** @throws port_in_use, address_unavailable */
-export const startDashboard = async (options: DashboardOptions): Promise<Dashboard> =>
+export const startDashboard = async (options: DashboardOptions): Promise<PageServer> =>
   (await import('./dashboard/server.js')).startDashboard(options)

@@ -4,5 +4,4 @@
  * dialogs, requests and live updates.
  */
 export {loadPage, type WebPage} from './page.js'
-export {createPageApp} from './page-app.js'
-export {pageKey} from './page-key.js'
+export {type PageServer, servePage} from './page-server.js'

@@ -4,7 +4,7 @@ import {registerSecret} from '../log/index.js'
 import {createApp, type HttpApp, hasBearerToken} from '../net/index.js'
 import type {WebPage} from './page.js'
 
-export interface PageAppOptions {
+interface PageAppOptions {
   /** Target of its log lines. */
   target: string
   page: WebPage

@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {isErrorOf} from '../../src/errors/index.js'
 import {holdLockFile, writeFileAtomic, writeFileAtomicSync} from '../../src/files/index.js'
-import {pageKey} from '../../src/pages/index.js'
+import {pageKey} from '../../src/pages/page-key.js'
 import {smallDisk} from '../support/small-disk.js'
 import {temporaryFolder, writeFiles} from '../support/temporary.js'
 

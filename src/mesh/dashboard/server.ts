@@ -1,8 +1,8 @@
 import {join} from 'node:path'
 import {SvcError} from '../../errors/index.js'
 import {packageRoot} from '../../files/index.js'
-import {eventStream, type HttpApp, type Listening, listen} from '../../net/index.js'
-import {createPageApp, loadPage, pageKey} from '../../pages/index.js'
+import {eventStream, type HttpApp} from '../../net/index.js'
+import {type PageServer, servePage} from '../../pages/index.js'
 import type {MeshClient} from '../client/client.js'
 import {actions} from './actions.js'
 import {StateFeed} from './feed.js'
@@ -15,14 +15,8 @@ export interface DashboardOptions {
   address: {host: string; port: number}
   /** Age from which a node is stale, ms; 0 disables the check. */
   staleAfterMs: number
-  /** File with the key of the page. */
+  /** File with the key of the page, which gives the same access as the token of the mesh. */
   keyPath: string
-}
-
-export interface Dashboard extends Listening {
-  /** Address of the page with its key, which gives the same access as the token of the mesh. */
-  pageUrl: string
-  close(): Promise<void>
 }
 
 /** Maximum body of an action, bytes. */
@@ -35,23 +29,13 @@ const pageFolder = join(packageRoot, 'dist', 'src', 'mesh', 'dashboard', 'page')
  * Serves a web page to monitor and administer a control plane. The tokens never leave this process.
  * @throws port_in_use, address_unavailable
  */
-export async function startDashboard({client, address, staleAfterMs, keyPath}: DashboardOptions): Promise<Dashboard> {
-  const key = pageKey(keyPath)
-  const app = createPageApp({target: 'dashboard', page: await loadPage(pageFolder), key, bodyLimit})
-  const feed = new StateFeed((before) => readState(client, before, {staleAfterMs, now: Date.now}), Date.now)
-  addEvents(app, feed)
-  addActions(app, client, feed)
-  const listening = await listen(app, address)
-  return {
-    ...listening,
-    pageUrl: `${listening.baseUrl}/#token=${key}`,
-    async close() {
-      feed.close()
-      const closed = app.close()
-      app.server.closeAllConnections()
-      await closed
-    },
-  }
+export function startDashboard({client, address, staleAfterMs, keyPath}: DashboardOptions): Promise<PageServer> {
+  return servePage({target: 'dashboard', folder: pageFolder, keyPath, bodyLimit, address}, (app) => {
+    const feed = new StateFeed((before) => readState(client, before, {staleAfterMs, now: Date.now}), Date.now)
+    addEvents(app, feed)
+    addActions(app, client, feed)
+    return feed
+  })
 }
 
 function addEvents(app: HttpApp, feed: StateFeed): void {

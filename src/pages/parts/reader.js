@@ -1,26 +1,33 @@
 /** Reading again what a page shows, after it has changed. */
 
 /**
- * Creates a function that reads and shows something. While it reads, further calls are combined into one, which follows.
- * @param isOpen false if the result is not wanted any more
+ * Reads and shows something. While it reads, further calls of `reload` are combined into one, which follows. After `close`,
+ * nothing is shown.
+ * @param read receives a function that is false after `close`
  * @param pauseMs time between two reads, ms
  */
-export function createReader(read, show, {onFault, isOpen = () => true, pauseMs = 0}) {
+export function createReader(read, show, {onFault, pauseMs = 0}) {
+  let isOpen = true
   let isReading = false
   let isDue = false
-  async function again() {
+  async function reload() {
     isDue = isReading
     if (isReading) return
     isReading = true
     try {
-      const value = await read()
-      if (isOpen()) show(value)
+      const value = await read(() => isOpen)
+      if (isOpen) show(value)
     } catch (error) {
-      if (isOpen()) onFault(error)
+      if (isOpen) onFault(error)
     }
     if (isDue) await new Promise((resolve) => setTimeout(resolve, pauseMs))
     isReading = false
-    if (isDue && isOpen()) again()
+    if (isDue && isOpen) reload()
   }
-  return again
+  return {
+    reload,
+    close() {
+      isOpen = false
+    },
+  }
 }

@@ -1,6 +1,7 @@
 /** Answers to questions about svc, from its documentation. */
 import {section, verbatim} from '../../../pages/parts/blocks.js'
 import {announce, element} from '../../../pages/parts/elements.js'
+import {createReader} from '../../../pages/parts/reader.js'
 import {ServerFault} from '../../../pages/parts/request.js'
 import {addressOf} from '../../../pages/parts/router.js'
 import {call} from './operations.js'
@@ -16,31 +17,29 @@ export function helpView({query}, {showFault}) {
     element('button', {}, 'Search'),
   )
   const answer = element('div', {})
-  let isOpen = true
   form.onsubmit = (event) => {
     event.preventDefault()
     location.hash = addressOf(['help'], {question: field.value})
   }
 
-  async function find() {
-    answer.replaceChildren(element('p', {className: 'quiet'}, 'Loading …'))
-    const shown = await passagesFor(question)
-    if (!isOpen) return
-    answer.replaceChildren(...shown)
-    announce(answer.firstChild?.textContent ?? '')
-  }
-  if (question !== '')
-    find().catch((error) => {
-      answer.replaceChildren()
-      showFault(error)
-    })
-  return {
-    title: 'Help',
-    elements: [form, answer],
-    close() {
-      isOpen = false
+  const {reload, close} = createReader(
+    () => passagesFor(question),
+    (passages) => {
+      answer.replaceChildren(...passages)
+      announce(answer.firstChild?.textContent ?? '')
     },
+    {
+      onFault(error) {
+        answer.replaceChildren()
+        showFault(error)
+      },
+    },
+  )
+  if (question !== '') {
+    answer.append(element('p', {className: 'quiet'}, 'Loading …'))
+    reload()
   }
+  return {title: 'Help', elements: [form, answer], close}
 }
 
 /** Elements of the passages, or the sentence that nothing fits. */

@@ -28,14 +28,13 @@ export function listView({
   showFault,
   ...more
 }) {
-  let isOpen = true
   const table = new ListTable({caption: title, columns, keyOf, make, empty: emptyBlock(empty)})
   const show = (items) => {
     showFault()
     table.show(items)
     shown(items)
   }
-  const reload = createReader(read, show, {onFault: showFault, isOpen: () => isOpen})
+  const {reload, close} = createReader(read, show, {onFault: showFault})
   reload()
   return {
     title,
@@ -43,9 +42,7 @@ export function listView({
     reload,
     changed: (changes) => concerns(changes) && reload(),
     tick: () => table.tick(),
-    close() {
-      isOpen = false
-    },
+    close,
     ...more,
   }
 }

@@ -46,7 +46,6 @@ export function meshView(_route, {showFault}) {
     element('p', {}, 'To connect this machine to a control plane, run:'),
     element('p', {}, element('code', {}, 'svc mesh join --control-url http://HOST:9847')),
   )
-  let isOpen = true
 
   async function read() {
     const {mesh_snapshot: snapshot} = await call('orch.status')
@@ -69,7 +68,7 @@ export function meshView(_route, {showFault}) {
     setHidden(leases.element, fault !== '')
   }
 
-  const reload = createReader(read, show, {onFault: showFault, isOpen: () => isOpen})
+  const {reload, close} = createReader(read, show, {onFault: showFault})
   reload()
   return {
     title: 'Mesh',
@@ -80,9 +79,7 @@ export function meshView(_route, {showFault}) {
       nodes.tick()
       leases.tick()
     },
-    close() {
-      isOpen = false
-    },
+    close,
   }
 }
 

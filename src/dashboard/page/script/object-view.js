@@ -11,9 +11,8 @@ import {createReader} from '../../../pages/parts/reader.js'
 export function objectView({title, read, render, concerns, showFault}) {
   const content = element('div', {}, element('p', {className: 'quiet'}, 'Loading …'))
   const buttons = element('div', {className: 'actions'})
-  let isOpen = true
   let shown
-  const reload = createReader(
+  const {reload, close} = createReader(
     read,
     (value) => {
       showFault()
@@ -29,7 +28,6 @@ export function objectView({title, read, render, concerns, showFault}) {
         showFault(error)
         if (shown === undefined) content.replaceChildren()
       },
-      isOpen: () => isOpen,
     },
   )
   reload()
@@ -39,8 +37,6 @@ export function objectView({title, read, render, concerns, showFault}) {
     elements: [content],
     reload,
     changed: (changes) => concerns(changes) && reload(),
-    close() {
-      isOpen = false
-    },
+    close,
   }
 }

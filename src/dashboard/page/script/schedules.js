@@ -9,24 +9,17 @@ import {call} from './operations.js'
 /** A section with the schedules; nothing if there are none. */
 export function schedulesBlock(showFault) {
   const block = element('div', {})
-  let isOpen = true
-  const reload = createReader(
+  const {reload, close} = createReader(
     () => call('orch.workflow.schedules'),
     ({schedules}) => {
       const columns = ['Workflow', 'Schedule', 'Next start', 'Last run']
       const content = schedules.length === 0 ? [] : [plainTable('Schedules', columns, schedules.map(cells))]
       block.replaceChildren(...[section('Schedules', ...content)].filter((each) => each !== undefined))
     },
-    {onFault: showFault, isOpen: () => isOpen},
+    {onFault: showFault},
   )
   reload()
-  return {
-    element: block,
-    reload,
-    close() {
-      isOpen = false
-    },
-  }
+  return {element: block, reload, close}
 }
 
 const cells = ({workflow, cron, time_zone: zone, next_at_ms: next, last_run: last}) => [

@@ -76,7 +76,7 @@ function showView(route) {
 }
 
 let status
-const readStatus = createReader(
+const {reload: readStatus} = createReader(
   () => call('orch.status', {mesh: false}),
   (report) => {
     status = report

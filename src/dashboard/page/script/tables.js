@@ -143,7 +143,6 @@ export function queryView({segments: [id]}, {showFault}) {
   const result = element('div', {}, element('p', {className: 'quiet'}, 'Loading …'))
   const buttons = element('div', {className: 'actions'})
   const lead = element('p', {className: 'quiet'})
-  let isOpen = true
   let values = {}
   let changes
   let stream
@@ -175,11 +174,11 @@ export function queryView({segments: [id]}, {showFault}) {
   }
 
   let query
-  const reload = createReader(
-    async () => {
+  const {reload, close} = createReader(
+    async (isOpen) => {
       if (query === undefined) {
         const {document} = await call('db.describe')
-        if (!isOpen) return undefined
+        if (!isOpen()) return undefined
         query = prepare(document)
         if (query.parameters.some(({required}) => required)) return undefined
       }
@@ -201,7 +200,7 @@ export function queryView({segments: [id]}, {showFault}) {
           : resultBlock(rows, actsOf),
       )
     },
-    {onFault: showFault, isOpen: () => isOpen, pauseMs: 100},
+    {onFault: showFault, pauseMs: 100},
   )
   reload()
   return {
@@ -210,7 +209,7 @@ export function queryView({segments: [id]}, {showFault}) {
     elements: [lead, form, result],
     reload,
     close() {
-      isOpen = false
+      close()
       stream?.stop()
     },
   }
