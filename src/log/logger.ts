@@ -83,7 +83,7 @@ function openStandardError(destination: typeof import('pino').destination): Dest
   return stream
 }
 
-/** What explains an error of the catalogue that is no fault of this program: a stack would only hide it. */
+/** What explains an error of the catalogue, unless it is a fault of this program: a stack would only hide it. */
 function ofKnownError(error: unknown): object | undefined {
   if (!(error instanceof SvcError) || error.status >= 500) return undefined
   const {code, message, hint} = error

@@ -84,7 +84,8 @@ export class RemoteWorld {
     const client = createMeshClient({baseUrl: this.url, tokens: {}, timeoutMs: 60_000})
     const monotonic = () => performance.now() + this.#aheadMs
     this.#daemon = await startDaemon(this.#test, this.orchestrator, this.local, {
-      delegator: (lease) => startDelegator(this.orchestrator, {client, env: {}, lease, version: '1', monotonic, ...more}),
+      delegator: (lease) =>
+        startDelegator(this.orchestrator, {client, env: {}, lease, version: '1', monotonic, ...more}),
     })
   }
 
