@@ -34,7 +34,7 @@ async function store(folder: string, name: string, layers: Readonly<Record<strin
 describe("the models in Ollama's store", () => {
   const folder = suiteFolder()
   const models = join(folder, 'ollama')
-  const place = {cwd: folder, env: {HOME: folder, OLLAMA_MODELS: models, SVC_PRECISION: 'f32'}}
+  const place = {cwd: folder, env: {HOME: folder, OLLAMA_MODELS: models, SVC_PRECISION: 'f32', SVC_THREADS: '1'}}
   const run = (...args: string[]) => svcInTurn(args, place)
   const reply = async (model: string, ...flags: string[]) => {
     const raw = ['--chat-template', 'none', '--max-tokens', '4']

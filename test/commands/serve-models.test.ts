@@ -266,7 +266,7 @@ describe('svc serve --models', () => {
 
 describe('svc model import', () => {
   const folder = suiteFolder()
-  const env = {HOME: folder, HF_HOME: join(folder, 'hf')}
+  const env = {HOME: folder, HF_HOME: join(folder, 'hf'), SVC_THREADS: '1'}
   const run = (...args: string[]) => svcInTurn(args, {cwd: folder, env})
   before(async () => {
     await writeTinyModel(join(folder, 'base'))

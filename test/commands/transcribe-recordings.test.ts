@@ -29,7 +29,7 @@ before(async () => {
 })
 
 describe('a recording without speech', () => {
-  const length = 320_000
+  const length = 160_000
   const sounds: Record<string, () => Float32Array> = {
     silence: () => new Float32Array(length),
     'pink noise': () => atLevel(pinkNoise(length), -25),
