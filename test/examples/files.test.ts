@@ -4,7 +4,7 @@ import {dirname, join} from 'node:path'
 import {describe, it} from 'node:test'
 import {execa} from 'execa'
 import {projectFile} from '../support/project.js'
-import {svc} from '../support/svc.js'
+import {svcInTurn} from '../support/svc-in-turn.js'
 import {temporaryFolder} from '../support/temporary.js'
 import {writeTinyModel} from '../support/tiny-model.js'
 
@@ -65,7 +65,7 @@ async function textsBelow(path: string): Promise<{path: string; text: string}[]>
 
 describe('the examples', () => {
   it('Svc.toml is valid and has no unknown keys', async () => {
-    const {stdout, exitCode} = await svc(['config', 'check', '--json'], {
+    const {stdout, exitCode} = await svcInTurn(['config', 'check', '--json'], {
       cwd: dirname(projectFile('examples/Svc.toml')),
     })
     assert.deepEqual(JSON.parse(stdout).warnings, [])
@@ -104,7 +104,7 @@ describe('the examples', () => {
 
   it('daemon-client.mjs submits a task to a daemon and completes it', async (test) => {
     const cwd = await temporaryFolder(test)
-    assert.equal((await svc(['daemon', 'start'], {cwd})).exitCode, 0)
+    assert.equal((await svcInTurn(['daemon', 'start'], {cwd})).exitCode, 0)
     try {
       const {stdout} = await execa(process.execPath, [projectFile('examples/daemon-client.mjs')], {
         cwd,
@@ -114,13 +114,13 @@ describe('the examples', () => {
       assert.match(greeting ?? '', /^daemon \S+ at 127\.0\.0\.1:\d+$/)
       assert.deepEqual(events, ['T-0001: task_started', 'T-0001: task_completed'])
     } finally {
-      assert.equal((await svc(['daemon', 'stop'], {cwd})).exitCode, 0)
+      assert.equal((await svcInTurn(['daemon', 'stop'], {cwd})).exitCode, 0)
     }
   })
 
   it('mcp.json has the same format as the output of svc mcp config', async () => {
     const paths = (text: string) => text.replaceAll(/"\/[^"]*"/g, '"/"')
-    const {stdout} = await svc(['mcp', 'config'])
+    const {stdout} = await svcInTurn(['mcp', 'config'])
     const example = await readFile(projectFile('examples/mcp.json'), 'utf8')
     assert.deepEqual(JSON.parse(paths(example)), JSON.parse(paths(stdout)))
   })

@@ -7,7 +7,7 @@ import {corpus, everything, faultOf, fuzz, mutated} from './fuzz.js'
 import {holds, testLong, testNested, testVeryLong, times} from './large-programs.js'
 
 /** `fuzz.slow.ts` and `npm run fuzz` test more programs. */
-const programs = 200
+const programs = 100
 
 describe('mutated programs', () => {
   it('are checked, formatted and generated without an internal error', async () => {

@@ -4,6 +4,7 @@ import {executePlan, listPlans, planStatus, replan} from '../../src/plans/index.
 import {requireTask, takeClaim} from '../../src/tasks/index.js'
 import type {TestOrchestrator} from '../orchestrator/support/open-test-orchestrator.js'
 import {acceptTask} from '../orchestrator/support/tasks.js'
+import {killRounds} from '../support/kill-rounds.js'
 import {startProgramFor} from '../support/program.js'
 import {projectFile} from '../support/project.js'
 import {until} from '../support/until.js'
@@ -69,7 +70,7 @@ WHERE s.status <> 'pending' AND n.status <> CASE t.status
 describe('plans of a killed process', () => {
   it('are consistent after a kill and continue to their end', async (t) => {
     const orchestrator = await openUnattended(t, {clock: 'real'})
-    for (let kills = 0; kills < 6; kills++) {
+    for (let kills = 0; kills < killRounds; kills++) {
       const worker = startProgramFor(t, [projectFile('dist/test/plans/work-through.js'), orchestrator.root])
       await until(
         () => worker.lines.length > 5 * kills,
@@ -85,7 +86,7 @@ describe('plans of a killed process', () => {
     for (const {session_id: id} of listPlans(orchestrator, {status: 'active', limit: 1000}))
       while (planStatus(orchestrator, id).status === 'active') doNext(orchestrator)
     const plans = listPlans(orchestrator, {limit: 100_000})
-    assert.ok(plans.length > 6, `${plans.length} plans`)
+    assert.ok(plans.length > killRounds, `${plans.length} plans`)
     assert.deepEqual([...new Set(plans.map(({status}) => status))], ['completed'])
     assert.deepEqual(orchestrator.store.get<object>('SELECT count(*) AS tasks FROM plan_node_tasks'), {
       tasks: plans.length * 4,

@@ -12,7 +12,7 @@ describe('a completion under enforced gates', () => {
   for (const kind of falseKinds)
     it(`is refused if the claim is false: ${kind}`, async (t) => {
       const workspace = await enforcedWorkspace(t)
-      const {accepted, refused} = await countOutcomes(4, 1, (seed) => completeFalsely(workspace, kind, seed))
+      const {accepted, refused} = await countOutcomes(3, 1, (seed) => completeFalsely(workspace, kind, seed))
       assert.deepEqual(accepted, [])
       for (const {report} of refused) assert.match(report, findingOf[kind])
     })
@@ -37,7 +37,7 @@ describe('a completion under enforced gates', () => {
 
   it('is accepted if the work is done', async (t) => {
     const workspace = await enforcedWorkspace(t)
-    const {refused} = await countOutcomes(20, 1, (seed) => completeHonestly(workspace, seed))
+    const {refused} = await countOutcomes(10, 1, (seed) => completeHonestly(workspace, seed))
     assert.deepEqual(refused, [])
   })
 })
