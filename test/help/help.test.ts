@@ -24,6 +24,19 @@ const consoleCommands = (text: string) =>
 const commands = await readCommands()
 const help = await openHelp()
 
+type Asked = Parameters<typeof judge>[1]
+const judgements = new Map<Asked, ReturnType<typeof judge>>()
+
+/** Judges the answers to questions, each once: several tests need them. */
+const judgeAll = (asked: readonly Asked[]) =>
+  Promise.all(
+    asked.map((one) => {
+      const judged = judgements.get(one) ?? judge(help, one)
+      judgements.set(one, judged)
+      return judged
+    }),
+  )
+
 describe('the sections of a page', () => {
   it('have the titles above them, and not the comments of code', () => {
     const page =
@@ -184,7 +197,7 @@ describe('answers', () => {
   ]
   for (const {name, asked, wanted} of sets)
     it(`are right for as many of the questions that ${name} as the documentation says`, async () => {
-      const judged = await Promise.all(asked.map((question) => judge(help, question)))
+      const judged = await judgeAll(asked)
       const foreign = judged.filter(({from}) => from === 'foreign')
       const own = judged.filter(({from}) => from !== 'foreign')
       const figures = {
@@ -204,7 +217,7 @@ describe('answers', () => {
     const all = [...questions, ...heldOut, ...fresh]
     for (const {question, command} of all)
       if (command !== null) assert.equal(argumentFault(commands, argumentsOf(command) ?? []), undefined, question)
-    const judged = await Promise.all(all.map((one) => judge(help, one)))
+    const judged = await judgeAll(all)
     const lines = judged.flatMap(({passages}) => passages.flatMap(({text}) => consoleCommands(text)))
     assert.ok(lines.length > 300, String(lines.length))
     const faults = lines.map((line) => [line, argumentFault(commands, argumentsOf(line) ?? [])])

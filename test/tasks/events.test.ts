@@ -111,12 +111,10 @@ async function follow(context: WorkspaceContext, since: number, kind: string, co
 }
 
 describe('a follower of events', () => {
-  it('sees all events of four processes once and in order, even when it resumes from an id', async (t) => {
+  it('sees all events of several processes once and in order, even when it resumes from an id', async (t) => {
     const orchestrator = await openTestOrchestrator(t, {clock: 'real'})
     const other = await openTestOrchestrator(t, {root: orchestrator.root, clock: 'real'})
-    const writers = Promise.all(
-      ['a', 'b', 'c', 'd'].map((word) => runProgram('write-events', orchestrator.root, '50', word)),
-    )
+    const writers = Promise.all(['a', 'b'].map((word) => runProgram('write-events', orchestrator.root, '100', word)))
     const first = await follow(orchestrator, 0, 'task_placed', 80)
     const rest = await follow(other, first.at(-1)?.id ?? 0, 'task_placed', 120)
     await writers
