@@ -117,7 +117,9 @@ export abstract class WorkflowCommand<T extends typeof Command = typeof Command>
       case 'cancelled':
         throw new SvcError('workflow_cancelled', {run: id})
       default:
-        this.output.notice(`Run ${id} waits. A daemon continues it, or ${command`svc workflow resume ${id}`}.`)
+        this.output.notice(
+          `Run ${id} is waiting. To continue it, run ${command`svc workflow resume ${id}`} or start a daemon.`,
+        )
     }
   }
 }

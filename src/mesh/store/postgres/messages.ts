@@ -27,10 +27,7 @@ import {readSql} from './schema.js'
 /** Row as PostgreSQL returns it, with the store's time. */
 type Row = Omit<MessageRow, 'payload'> & {payload: Buffer; now: number}
 
-/**
- * Page of messages whose total size exceeds a limit by at most one message.
-
- */
+/** Page of messages whose total size exceeds a limit by at most one message. */
 const page = (condition: string, order: 'ASC' | 'DESC') =>
   statement(
     `SELECT m.*, mesh_now() AS now FROM (
