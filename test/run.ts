@@ -163,10 +163,10 @@ function resourcesUsed(): string {
 /** Runs the failed files again, each alone, and prints the failed tests last. */
 async function reportFailed(): Promise<void> {
   process.exitCode = 1
-  const most = 8
+  const maxFiles = 8
   const results: string[] = []
   process.stdout.write('\nRunning failed files again, alone.\n')
-  for (const {title, load} of failed.slice(0, most)) {
+  for (const {title, load} of failed.slice(0, maxFiles)) {
     const again = new Report({isVerbose: false})
     let hasPassed = true
     const onFile = (result: FileResult) => {
@@ -178,6 +178,6 @@ async function reportFailed(): Promise<void> {
     const loads = `load ${load.toFixed(1)} then, ${loadNow().toFixed(1)} now`
     results.push(`${title}: ${hasPassed ? 'passes' : 'fails'} alone (${loads})`)
   }
-  for (const {title} of failed.slice(most)) results.push(`${title}: not run again`)
+  for (const {title} of failed.slice(maxFiles)) results.push(`${title}: not run again`)
   process.stdout.write(`\nFailed:\n${results.map((line) => `  ${line}\n`).join('')}`)
 }

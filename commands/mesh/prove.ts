@@ -5,7 +5,7 @@ import {formatTable, meshPlace, SvcCommand, wrapped} from '../../src/cli/index.j
 import type {MeshProveV1} from '../../src/contracts/index.js'
 import type {RunEvent} from '../../src/prove/index.js'
 
-const highestSeed = 2 ** 32 - 1
+const maxSeed = 2 ** 32 - 1
 
 export default class MeshProve extends SvcCommand<typeof MeshProve> {
   static override summary = 'Run fault-injection tests against a mesh.'
@@ -32,7 +32,7 @@ The seed determines the sequence of faults, but not their exact timing.`
     seed: Flags.integer({
       description: 'Seed for the sequence of faults. (default: random)',
       min: 0,
-      max: highestSeed,
+      max: maxSeed,
       helpValue: 'N',
     }),
     minutes: Flags.integer({
@@ -69,7 +69,7 @@ The seed determines the sequence of faults, but not their exact timing.`
 
   async run(): Promise<void> {
     const {prove} = await import('../../src/prove/index.js')
-    const {seed = randomInt(highestSeed), minutes, seconds, operations, keep, store} = this.flags
+    const {seed = randomInt(maxSeed), minutes, seconds, operations, keep, store} = this.flags
     const place = store === undefined ? undefined : await meshPlace({}, {store})
     this.output.notice(`Seed ${seed}.`)
     const binary = join(this.config.root, 'bin', 'svc.js')

@@ -10,7 +10,7 @@ export interface MelFilters {
   weights: Float64Array
 }
 
-const highestHz = 8000
+const maxHz = 8000
 const made = new Map<number, MelFilters>()
 
 /**
@@ -24,7 +24,7 @@ export function melFilters(bins: number): MelFilters {
 }
 
 function makeFilters(bins: number): MelFilters {
-  const highest = toMel(highestHz)
+  const highest = toMel(maxHz)
   const edges = Array.from({length: bins + 2}, (_, i) => toHz((highest * i) / (bins + 1)))
   const rows = Array.from({length: bins}, (_, bin) => triangle(edges[bin]!, edges[bin + 1]!, edges[bin + 2]!))
   const offsets = new Int32Array(bins + 1)
@@ -40,7 +40,7 @@ function makeFilters(bins: number): MelFilters {
 /** Weights of the frequencies between two edges; the triangle has an area of 1. */
 function triangle(low: number, middle: number, high: number): {first: number; weights: number[]} {
   const weights = Array.from({length: spectrumLength}, (_, k) => {
-    const hz = (highestHz * k) / (spectrumLength - 1)
+    const hz = (maxHz * k) / (spectrumLength - 1)
     const height = Math.min((hz - low) / (middle - low), (high - hz) / (high - middle))
     return (Math.max(0, height) * 2) / (high - low)
   })

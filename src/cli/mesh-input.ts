@@ -12,11 +12,11 @@ const parser =
     return parsed
   }
 
-const highestAgent = 2n ** 64n - 1n
+const maxAgent = 2n ** 64n - 1n
 
 /** An unsigned 64-bit agent number. @param flag name for the error: `--to`, `AGENT` */
 export const asAgent = parser('an agent number', (text) =>
-  /^\d{1,40}$/.test(text) && BigInt(text) <= highestAgent ? text : undefined,
+  /^\d{1,40}$/.test(text) && BigInt(text) <= maxAgent ? text : undefined,
 )
 
 /** The id of a lease or message, a positive integer. */

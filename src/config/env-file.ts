@@ -20,7 +20,7 @@ export interface EnvFile {
 export type ReadEnvFile = Pick<EnvFile, 'values' | 'warnings'> & {path: string}
 
 /** Maximum size of a file, in bytes. */
-const largestFile = 64 << 10
+const maxFileBytes = 64 << 10
 
 /** Variables that a file may set: a folder from another user can only change the mesh. */
 const settable = /^SVC_MESH_/
@@ -66,7 +66,7 @@ function readText(path: string, found: Stats): {text: string; exposure: string |
   try {
     // The status of the open file: the path may name a different file by now.
     const stats = fstatSync(file)
-    if (stats.size > largestFile) throw new Error(`it is larger than ${largestFile} bytes`)
+    if (stats.size > maxFileBytes) throw new Error(`it is larger than ${maxFileBytes} bytes`)
     return {text: readFileSync(file, 'utf8'), exposure: envFileExposure(stats)}
   } finally {
     closeSync(file)

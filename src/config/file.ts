@@ -33,7 +33,7 @@ export async function readUserConfig(
 }
 
 /** Maximum size of a settings file, in bytes. */
-const largestFile = 2 ** 20
+const maxFileBytes = 2 ** 20
 
 /**
  * Reads the values of a TOML file.
@@ -62,7 +62,7 @@ async function readSource(path: string): Promise<string> {
   const unreadable = (reason: string) => new SvcError('file_unreadable', {path, reason})
   // Reading a device or a pipe may never end.
   if (!found.isFile()) throw unreadable(found.isDirectory() ? 'it is a directory' : 'it is not a regular file')
-  if (found.size > largestFile) throw unreadable(`it is larger than ${largestFile} bytes`)
+  if (found.size > maxFileBytes) throw unreadable(`it is larger than ${maxFileBytes} bytes`)
   return readFile(path, 'utf8')
 }
 

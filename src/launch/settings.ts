@@ -30,7 +30,7 @@ export const addressVariable = 'SVC_INFERENCE_URL'
 const requestTimeoutMs = 3_600_000
 
 /** Claude Code raises a smaller window to this one, tokens. */
-const smallestWindow = 100_000
+const minWindow = 100_000
 /** What Claude Code keeps free for a reply before it applies a percentage, tokens. */
 const reservedReply = 20_000
 
@@ -39,10 +39,10 @@ const reservedReply = 20_000
  * takes an unknown model for one with a long context.
  */
 function compaction(contextLength: number): Record<string, string> {
-  if (contextLength >= smallestWindow) return {CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextLength)}
-  const percentage = Math.max(1, Math.floor((75 * contextLength) / (smallestWindow - reservedReply)))
+  if (contextLength >= minWindow) return {CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextLength)}
+  const percentage = Math.max(1, Math.floor((75 * contextLength) / (minWindow - reservedReply)))
   return {
-    CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(smallestWindow),
+    CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(minWindow),
     CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: String(percentage),
   }
 }

@@ -14,11 +14,11 @@ export interface KvState {
 }
 
 /** Minimum capacity, positions. Larger capacities are powers of two times this. */
-export const smallestBucket = 256
+export const minBucket = 256
 
 /** The capacity for `length` positions: the smallest bucket that holds them, limited by the context length. */
 export function bucketFor(length: number, contextLength: number): number {
-  let capacity = smallestBucket
+  let capacity = minBucket
   while (capacity < length) capacity *= 2
   return Math.min(capacity, contextLength)
 }

@@ -30,10 +30,10 @@ const maxPauseSteps = 2.5
 const maxPauseMs = 150
 /** Longest pause for the loading of an adapter after each step, steps. */
 const loadingShare = 0.25
-const smallestChunk = 4
+const minChunk = 4
 const firstChunk = 16
 /** The values of a longer chunk do not fit into the caches of a core: 512 tokens took up to 1.4 times as long. */
-const largestChunk = 256
+const maxChunk = 256
 /**
  * Maximum size of an intermediate result of a run, floats: 64 MiB. The largest are the attention scores of a layer, for
  * which the runtime reserves the whole capacity, and the logits of several positions.
@@ -169,7 +169,7 @@ export class Scheduler {
     const slot = this.#slots.slotOf(job)
     const othersDecode = this.#slots.decoding.length > 0
     const {generation} = job
-    const size = this.#chunkSize(othersDecode ? this.#chunk : largestChunk, generation.scoresPrompt)
+    const size = this.#chunkSize(othersDecode ? this.#chunk : maxChunk, generation.scoresPrompt)
     const end = job.stops.find((stop) => stop > job.prefilled) ?? job.promptTokens
     const chunk = nextTokens(generation.tokens, job.prefilled, end, size)
     const started = performance.now()
@@ -245,7 +245,7 @@ export class Scheduler {
   async #computeForced(job: Job): Promise<void> {
     const {generation, adapter: {adapter} = {}} = job
     const {tokens, needsLogits: logits} = generation
-    const size = this.#chunkSize(largestChunk, false)
+    const size = this.#chunkSize(maxChunk, false)
     for (;;) {
       const slot = this.#slots.slotOf(job)
       const chunk = nextTokens(tokens, this.#slots.cache.length(slot), tokens.length, size)
@@ -382,6 +382,6 @@ function nextTokens(tokens: readonly number[], from: number, end: number, size: 
  * steps instead of by division.
  */
 export function nextChunk(size: number, ms: number, maxMs = maxPauseMs): number {
-  if (ms > maxMs) return Math.max(smallestChunk, Math.floor((size * maxMs) / ms))
-  return ms < 0.6 * maxMs ? Math.min(largestChunk, 2 * size) : size
+  if (ms > maxMs) return Math.max(minChunk, Math.floor((size * maxMs) / ms))
+  return ms < 0.6 * maxMs ? Math.min(maxChunk, 2 * size) : size
 }

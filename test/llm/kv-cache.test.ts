@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import {describe, it} from 'node:test'
-import {bucketFor, KvCache, smallestBucket} from '../../src/llm/kv-cache.js'
+import {bucketFor, KvCache, minBucket} from '../../src/llm/kv-cache.js'
 
 const layers = [
   {kvHeads: 2, headDim: 4},
@@ -74,7 +74,7 @@ describe('KvCache capacity', () => {
     const cache = new KvCache(layers, 4096)
     assert.deepEqual([cache.size, cache.capacity], [0, 0])
     write(cache, cache.add(), 0, 10)
-    assert.equal(cache.capacity, smallestBucket)
+    assert.equal(cache.capacity, minBucket)
     write(cache, cache.add(), 1, 300)
     assert.equal(cache.capacity, 512)
     write(cache, cache.add(), 2, 20)
@@ -85,7 +85,7 @@ describe('KvCache capacity', () => {
     cache.pop()
     assert.deepEqual([cache.size, cache.capacity], [0, 0])
     write(cache, cache.add(), 3, 10)
-    assert.equal(cache.capacity, smallestBucket)
+    assert.equal(cache.capacity, minBucket)
     assertHolds(cache, 0, 3, 10)
   })
 })
@@ -194,9 +194,9 @@ describe('KvCache tensors', () => {
     const cache = cacheOf(4)
     const before = cache.tensors(0, 1)
     assert.equal(cache.tensors(0, 1), before, 'and are made once while it does not grow')
-    cache.reserve(0, smallestBucket)
+    cache.reserve(0, minBucket)
     assert.equal(cache.tensors(0, 1), before)
-    cache.reserve(0, smallestBucket + 1)
+    cache.reserve(0, minBucket + 1)
     assert.deepEqual(cache.tensors(0, 1)[0]?.key.dims, [1, 2, 512, 4])
     assertHolds(cache, 0, 0, 4)
   })

@@ -16,9 +16,9 @@ export class Tally {
 }
 
 /** Random words with a maximum total length; at least one word. */
-export function randomText(random: Random, longest: number): string {
+export function randomText(random: Random, max: number): string {
   const letters = [...'abcdefghijklmnopqrstuvwxyz   äß漢🙂']
-  return Array.from({length: 1 + random.below(longest)}, () => random.pick(letters)).join('')
+  return Array.from({length: 1 + random.below(max)}, () => random.pick(letters)).join('')
 }
 
 /** Context of a client. */

@@ -43,7 +43,7 @@ const program = fileURLToPath(new URL('svc-in-turn-process.js', import.meta.url)
 /** Time to end after SIGTERM before SIGKILL, ms. */
 const closingMs = 2000
 /** Maximum number of concurrent command lines; more would not be faster. */
-const most = 2
+const maxProcesses = 2
 
 const idle: ChildProcess[] = []
 const waiting: (() => void)[] = []
@@ -61,7 +61,7 @@ const canBeReused = ({env = {}}: SvcOptions): boolean => Object.keys(env).every(
  */
 export async function svcInTurn(args: readonly string[], options: SvcOptions = {}): Promise<SvcResult> {
   if (!canBeReused(options)) return svc(args, options)
-  if (busy === most) await new Promise<void>((resolve) => waiting.push(resolve))
+  if (busy === maxProcesses) await new Promise<void>((resolve) => waiting.push(resolve))
   else busy += 1
   try {
     return await runIn(idleProcess() ?? startProcess(), args, options)

@@ -10,7 +10,7 @@ export interface ContextFile {
 }
 
 /** Size limits in bytes. */
-const largestFile = 256 << 10
+const maxFileBytes = 256 << 10
 const maxTogether = 512 << 10
 
 /**
@@ -39,9 +39,9 @@ const unusable = (path: string, reason: string) => new SvcError('context_file_un
 async function readText(real: string, path: string): Promise<Buffer> {
   const found = await stat(real)
   if (!found.isFile()) throw unusable(path, 'it is not a regular file')
-  if (found.size > largestFile) throw unusable(path, `it is larger than ${largestFile} bytes`)
+  if (found.size > maxFileBytes) throw unusable(path, `it is larger than ${maxFileBytes} bytes`)
   const content = await readFile(real)
-  if (content.length > largestFile) throw unusable(path, `it is larger than ${largestFile} bytes`)
+  if (content.length > maxFileBytes) throw unusable(path, `it is larger than ${maxFileBytes} bytes`)
   if (!isUtf8(content) || content.includes(0)) throw unusable(path, 'it is not UTF-8 text')
   return content
 }

@@ -20,7 +20,7 @@ const skipped = new Set(['node_modules', 'dist', 'build', 'target', 'vendor', 'v
 const maxFiles = 5000
 const maxFindings = 1000
 /** Larger files are not checked, bytes. */
-const largestFile = 1 << 20
+const maxFileBytes = 1 << 20
 
 /**
  * Checks a file, or all text files in a folder of the workspace. Hidden folders, dependencies, build outputs and symbolic
@@ -63,7 +63,7 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
 /** Undefined if the file is not text, too large, or gone. */
 async function textOf(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined)
-  if (found === undefined || found.size > largestFile) return undefined
+  if (found === undefined || found.size > maxFileBytes) return undefined
   const content = await readFile(path).catch(() => undefined)
   return content === undefined || !isUtf8(content) || content.includes(0) ? undefined : content.toString('utf8')
 }

@@ -4,7 +4,7 @@ import {SvcError} from '../../errors/index.js'
 import {containedPath} from '../../files/index.js'
 
 /** Maximum size of a file that is sent to a model, bytes. */
-const largestFile = 256 << 10
+const maxFileBytes = 256 << 10
 
 /**
  * Reads a text file of the workspace.
@@ -17,7 +17,7 @@ export async function readWorkspaceText(root: string, path: string): Promise<str
     throw new SvcError('file_unreadable', {path, reason})
   }
   if (!found.isFile()) refuse('it is not a regular file')
-  if (found.size > largestFile) refuse(`it is larger than ${largestFile} bytes`)
+  if (found.size > maxFileBytes) refuse(`it is larger than ${maxFileBytes} bytes`)
   const content = await readFile(real)
   if (!isUtf8(content) || content.includes(0)) refuse('it is not UTF-8 text')
   return content.toString('utf8')

@@ -29,7 +29,7 @@ const prompts = [
 ]
 
 /** Models with fewer parameters may know too little English. */
-const smallest = 20_000_000
+const minParameters = 20_000_000
 
 /** Length of the replies that are compared. */
 const replyTokens = 24
@@ -195,7 +195,7 @@ function better(engine: Engine, scored: readonly number[]): CheckOutcome {
   if (vocabulary === undefined) return skipped(`${found}; the size of the vocabulary is unknown`)
   if (perplexity(scored) < vocabulary) return passed(`${found}; chance is ${vocabulary}`)
   const {parameterCount} = engine.description
-  if (parameterCount >= smallest) return failedCheck(`${found}; chance is ${vocabulary}`)
+  if (parameterCount >= minParameters) return failedCheck(`${found}; chance is ${vocabulary}`)
   return skipped(`${found}; chance is ${vocabulary}, but so small a model may know no English`)
 }
 

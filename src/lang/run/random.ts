@@ -6,11 +6,11 @@ import type {Value} from './value.js'
 type Builtin = (args: readonly Value[], context: Context) => Value
 
 /** The range of `randomInt` is less than 2 ** 48. */
-const largestRange = 2 ** 48 - 1
+const maxRange = 2 ** 48 - 1
 
 function integer(min: number, max: number): number {
   if (min > max) throw new Failure('CONVERSION', `there is no int from ${min} to ${max}`)
-  if (max - min >= largestRange) throw new Failure('INT_OVERFLOW', 'the range of a random int is at most 2 to the 48th')
+  if (max - min >= maxRange) throw new Failure('INT_OVERFLOW', 'the range of a random int is at most 2 to the 48th')
   return randomInt(min, max + 1)
 }
 

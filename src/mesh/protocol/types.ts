@@ -84,14 +84,14 @@ export const anyObject = (maxLength: number): Member<object> => ({
 /** `JSON.stringify` writes `\ud…` only for lone surrogates. */
 const escapedSurrogate = /(?<!\\)(?:\\\\)*\\ud/
 
-const highestAgent = 2n ** 64n - 1n
+const maxAgent = 2n ** 64n - 1n
 
 /** Agent id without leading zeros: a string, because a JSON number cannot hold 64 bits. @throws invalid_agent_id */
 export const agentId: Member<string> = {
   expected: 'an agent id as a string of decimal digits',
   read(value, field) {
     const digits = typeof value === 'string' ? value.trim() : ''
-    if (!/^\d{1,40}$/.test(digits) || BigInt(digits) > highestAgent) throw new SvcError('invalid_agent_id', {field})
+    if (!/^\d{1,40}$/.test(digits) || BigInt(digits) > maxAgent) throw new SvcError('invalid_agent_id', {field})
     return digits.length === 1 ? digits : BigInt(digits).toString()
   },
 }

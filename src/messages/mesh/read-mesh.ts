@@ -4,7 +4,7 @@ import {fromMesh} from '../mesh-message.js'
 import type {Message} from '../message.js'
 import {requireMesh} from './plane.js'
 
-const largestPage = 256
+const maxPage = 256
 
 interface Wanted {
   limit: number
@@ -22,7 +22,7 @@ export async function readFromMesh(
   {limit, before}: Wanted,
   options?: CallOptions,
 ): Promise<Message[]> {
-  const pageSize = Math.min(limit, largestPage)
+  const pageSize = Math.min(limit, maxPage)
   const maxPages = Math.ceil(limit / pageSize)
   const messages: Message[] = []
   for await (const page of inboxPages(

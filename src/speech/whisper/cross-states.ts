@@ -92,7 +92,7 @@ function bytes(graph: GraphBuilder, config: WhisperConfig): CrossStates {
     const smallest = graph.node('ReduceMin', [channels, graph.integers(-1)])
     const middle = graph.node('Mul', [graph.node('Add', [largest, smallest]), graph.number(0.5)])
     const range = graph.node('Mul', [graph.node('Sub', [largest, smallest]), graph.number(0.5 / max)])
-    const scale = graph.node('Max', [range, graph.number(smallestScale)])
+    const scale = graph.node('Max', [range, graph.number(minScale)])
     const centred = reshape(graph.node('Sub', [channels, middle]), hiddenSize, -1)
     const bytes = graph.node(
       'QuantizeLinear',
@@ -156,4 +156,4 @@ function bytes(graph: GraphBuilder, config: WhisperConfig): CrossStates {
 }
 
 /** Scale of channels whose values are equal. */
-const smallestScale = 1e-30
+const minScale = 1e-30

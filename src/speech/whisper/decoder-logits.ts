@@ -20,7 +20,7 @@ interface RowBounds {
 const activationBlock = 128
 /** Share of a bound that covers the rounding of 32-bit sums. */
 const roundingShare = 1.001
-const smallestRounding = 1e-4
+const minRounding = 1e-4
 
 /** How a decoder graph's outputs become the logits of tokens. */
 export interface DecoderLogits {
@@ -182,7 +182,7 @@ function errorBound(state: Float32Array, bounds: RowBounds | undefined): number 
   let squares = 0
   for (const x of state) squares += x * x
   const {error, norm, rounding} = bounds
-  return roundingShare * (error * Math.sqrt(squares) + norm * Math.sqrt(rounding(state))) + smallestRounding
+  return roundingShare * (error * Math.sqrt(squares) + norm * Math.sqrt(rounding(state))) + minRounding
 }
 
 /** The runtime rounds in `MatMulNBits`: each value changes by at most half a step of its block. */

@@ -1,6 +1,6 @@
 import {type Tensor, tensor} from '../../onnx/index.js'
 
-const smallestCapacity = 32
+const minCapacity = 32
 
 /**
  * Self-attention keys and values of the past tokens, `[past, batch, hidden]` per layer. Time is the first dimension, so
@@ -83,7 +83,7 @@ export class SelfAttentionCache {
   #reserve(length: number): void {
     if (length <= this.#capacity) return
     const size = this.#batch * this.#hiddenSize
-    let capacity = Math.max(smallestCapacity, this.#capacity)
+    let capacity = Math.max(minCapacity, this.#capacity)
     while (capacity < length) capacity *= 2
     const grown = (data: Float32Array) => {
       const larger = new Float32Array(capacity * size)

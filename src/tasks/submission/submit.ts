@@ -69,7 +69,7 @@ function refusePlanned({planning_mode: mode}: SubmitTaskV1, place: string): void
     })
 }
 
-const largestBatch = 200_000
+const maxBatch = 200_000
 
 /** Submits a batch, all tasks or none; tasks may depend on each other. @throws as `submitTask`, and dependency_cycle */
 export function submitBatch(
@@ -78,8 +78,8 @@ export function submitBatch(
   {submitter = 'person'}: SubmitOptions = {},
 ): Accepted[] {
   requireEnabled(context)
-  if (submissions.length > largestBatch)
-    throw new SvcError('task_invalid', {place: 'The batch', fault: `it has more than ${largestBatch} tasks`})
+  if (submissions.length > maxBatch)
+    throw new SvcError('task_invalid', {place: 'The batch', fault: `it has more than ${maxBatch} tasks`})
   const nameOf = (place: number) => taskOfBatch(place, submissions[place])
   const tasks = submissions.map((submission, i) =>
     inBatch(nameOf(i), () => {

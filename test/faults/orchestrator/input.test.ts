@@ -10,12 +10,12 @@ const root = suiteFolder()
 const {orch, alone, batch, refused, accepted, taskCount} = takingIn(root)
 
 describe('a description', () => {
-  const longest = 128 * 1024
+  const maxLength = 128 * 1024
 
   it('of 128 KiB is stored completely', async () => {
     const description = 'Seven times. '
-      .repeat(longest)
-      .slice(0, longest - 1)
+      .repeat(maxLength)
+      .slice(0, maxLength - 1)
       .concat('.')
     const [id] = await accepted(() => orch(['submit', '-', '--json'], description))
     const {stdout} = await orch(['task', String(id), '--json'])
@@ -23,7 +23,7 @@ describe('a description', () => {
   })
 
   it('of more than 128 KiB is rejected, from standard input and in a batch', async () => {
-    const description = 'x'.repeat(longest + 1)
+    const description = 'x'.repeat(maxLength + 1)
     await refused(() => orch(['submit', '-', '--json'], description), 'task_invalid', 2, /131072|description/)
     await refused(() => batch(lines([{description}])), 'task_invalid', 2, /^Task 1 of the batch .*description/)
   })

@@ -87,11 +87,11 @@ class ServeClient implements Client {
   }
 
   /** Request in one of the dialects with a maximum number of tokens, streamed or not. */
-  #generation(longest: number): [path: string, body: object] {
+  #generation(max: number): [path: string, body: object] {
     const random = this.#random
     const stream = random.chance(0.6)
     const text = (random.chance(0.5) ? instructions : '') + randomText(random, 40)
-    const tokens = 1 + random.below(longest)
+    const tokens = 1 + random.below(max)
     const messages = [{role: 'user', content: text}]
     const ollama = {stream, options: {num_predict: tokens, temperature: random.pick([0, 1])}}
     const openai = {model: 'tiny', stream, max_tokens: tokens, seed: random.below(1000)}

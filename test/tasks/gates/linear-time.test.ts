@@ -4,7 +4,7 @@ import {evaluateGates} from '../../../src/tasks/gates/gates.js'
 import {aContext, anEvidence} from './support.js'
 
 /** Maximum length of a summary, characters. */
-const longest = 131_072
+const maxLength = 131_072
 /** A quadratic expression would need minutes, ms. */
 const patience = 10_000
 
@@ -44,7 +44,7 @@ describe('the gates', () => {
   ]
   for (const piece of pieces)
     it(`evaluate a long summary of ${JSON.stringify(piece)} quickly`, () => {
-      const text = `${piece.repeat(Math.ceil(longest / piece.length)).slice(0, longest - 1)}!`
+      const text = `${piece.repeat(Math.ceil(maxLength / piece.length)).slice(0, maxLength - 1)}!`
       const evidence = anEvidence({
         task: {category: 'research', description: text},
         attestation: {completion_summary: text, acceptance: [{line: text, check: 'test'}]},
