@@ -53,7 +53,7 @@ describe('client that does not read', () => {
     const deaf = await Peer.connect(t, addr)
     deaf.socket.pause()
     const request = line({jsonrpc: '2.0', id: 1, method: 'orch.methods'})
-    for (let i = 0; i < 1000; i++) deaf.socket.write(request)
+    for (let i = 0; i < 5000; i++) deaf.socket.write(request)
     await (await Peer.connect(t, addr)).call('orch.ping')
     const started = performance.now()
     assert.equal(await end('SIGTERM'), 0)
@@ -90,9 +90,9 @@ describe('daemon that stops', () => {
 describe('client that disconnects', () => {
   it('at any time does not affect others', async (t) => {
     const {addr} = await startTestDaemon(t)
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 20; i++) {
       const peer = await Peer.connect(t, addr)
-      for (let n = 0; n < 100; n++)
+      for (let n = 0; n < 200; n++)
         peer.send({
           jsonrpc: '2.0',
           id: n,
