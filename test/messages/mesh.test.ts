@@ -404,7 +404,7 @@ describe('acknowledging a mesh message', () => {
     orchestrator.say('b', {route: 'db'})
     assert.equal((await call('a2a_ack', {agent_id: 'bert', message_id: 'M-000001', route: 'mesh'})).route, 'local')
     assert.equal((await call('a2a_ack', {agent_id: 'bert', message_id: 1, route: 'db'})).route, 'db')
-    for (const message_id of ['mesh:', 'mesh:0', 'mesh:x', 'mesh1'])
+    for (const message_id of ['mesh:', 'mesh:0', 'mesh:x', 'mesh1', 'xmesh:1'])
       await refusal(call('a2a_ack', {agent_id: 'bert', message_id}), 'usage')
     assert.deepEqual(plane.asked, [])
   })

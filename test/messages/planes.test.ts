@@ -65,17 +65,18 @@ describe('an inbox', () => {
       ['db', 'normal', 'd'],
       ['local', 'critical', 'a'],
       ['db', 'high', 'b'],
+      ['local', 'low', 'f'],
     ] as const
     for (const [route, priority, payload] of sendings) {
       orchestrator.clock.ms++
       orchestrator.say(payload, {route, priority})
     }
     const inbox = readInbox(orchestrator, {agent: 'bert'}, consumer())
-    assert.deepEqual(inbox.messages.map(({payload}) => payload).join(''), 'abcde')
-    assert.deepEqual([inbox.source, inbox.routes, inbox.unread_count], ['merged', ['local', 'db'], 5])
+    assert.deepEqual(inbox.messages.map(({payload}) => payload).join(''), 'abcdef')
+    assert.deepEqual([inbox.source, inbox.routes, inbox.unread_count], ['merged', ['local', 'db'], 6])
     assert.deepEqual(inbox.delivery_planes, ['local_ephemeral', 'local_durable'])
     const few = readInbox(orchestrator, {agent: 'bert', limit: 2}, consumer())
-    assert.deepEqual([few.messages.length, few.unread_count], [2, 5])
+    assert.deepEqual([few.messages.length, few.unread_count], [2, 6])
     const fewer = readInbox(orchestrator, {agent: 'bert', limit: 9}, consumer('tester', 1))
     assert.equal(fewer.messages.length, 1, 'never more than the consumer takes at once')
   })

@@ -45,6 +45,16 @@ describe('the grounding gate', () => {
       'fail grounding/factual_without_declarations',
     ],
     ['passes facts if no citation is required', {summary, context: aContext({factual_mode: true})}, 'pass'],
+    [
+      'passes facts with a citation',
+      {
+        summary,
+        context: aContext({factual_mode: true, required_citations: 1}),
+        envelopeText: 'doc-1',
+        attestation: {evidence_citations: ['doc-1']},
+      },
+      'pass',
+    ],
     ['passes answers that need not be factual', {summary, context: aContext({required_citations: 1})}, 'pass'],
     [
       'passes hedged statements without citations',

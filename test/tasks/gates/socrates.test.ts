@@ -273,8 +273,20 @@ describe('the evidence of a retrieval', () => {
     )
   })
 
+  it('accepts both names of a flag', () => {
+    for (const name of ['used_lexical_fallback', 'retrieval_used_lexical_fallback'])
+      assert.equal(evidenceFromRetrieval({[name]: true})?.retrieval_used_lexical_fallback, true, name)
+  })
+
   it('ignores invalid members', () => {
-    const invalid = {memory_hits: 'many', repo_hits: -3, evidence_quality: Number.NaN, tier: 3, retrieval_diagnosis: []}
+    const invalid = {
+      memory_hits: 'many',
+      used_vector: 'yes',
+      repo_hits: -3,
+      evidence_quality: Number.NaN,
+      tier: 3,
+      retrieval_diagnosis: [],
+    }
     assert.deepEqual(evidenceFromRetrieval(invalid), aContext({factual_mode: true, required_citations: 1}))
     for (const value of [undefined, null, 'text', 3, []]) assert.equal(evidenceFromRetrieval(value), undefined)
   })
