@@ -66,7 +66,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'lang/migrate-kill.test',
     'mcp/kill.test',
     'mesh/control-plane/canary.test',
-    'mesh/node/local-registry.test',
+    'mesh/node/concurrent-registry.test',
     'messages/races.test',
     'plans/atomic.test',
     'serve/stop.test',

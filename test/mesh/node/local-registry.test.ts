@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import {execFile} from 'node:child_process'
 import {readdir, readFile, stat, writeFile} from 'node:fs/promises'
 import {join} from 'node:path'
 import {describe, it, type TestContext} from 'node:test'
-import {promisify} from 'node:util'
 import {isErrorOf} from '../../../src/errors/index.js'
 import {type NodeRecord, publishNode, readLocalRegistry, registryPath} from '../../../src/mesh/index.js'
-import {projectFile} from '../../support/project.js'
 import {temporaryFolder, writeFiles} from '../../support/temporary.js'
 
 const nowMs = 1_790_000_000_000
@@ -96,20 +93,6 @@ describe('local registry', () => {
   it('must not be a folder or a device', async () => {
     await assert.rejects(readLocalRegistry('/'), (error) => isErrorOf(error, 'file_unreadable'))
     await assert.rejects(readLocalRegistry('/dev/zero'), (error) => isErrorOf(error, 'file_unreadable'))
-  })
-
-  it('loses no entry of concurrent processes', async (t) => {
-    const path = await registryIn(t)
-    const program = projectFile('dist/test/mesh/node/publish-many.js')
-    const ids = Array.from({length: 20}, (_, i) => `p${String(i).padStart(2, '0')}`)
-    // Five processes with four nodes each: with twenty processes, most time would be spent on starting them.
-    const shares = Array.from({length: 5}, (_, i) => ids.slice(i * 4, i * 4 + 4))
-    await Promise.all(shares.map((share) => promisify(execFile)(process.execPath, [program, path, ...share])))
-    assert.deepEqual(
-      await idsIn(path),
-      ids.flatMap((id) => [`${id}-0`, `${id}-1`, `${id}-2`]),
-    )
-    assert.deepEqual(await readdir(join(path, '..')), ['local-registry.json'])
   })
 
   it('requires a writable folder', async (t) => {
