@@ -11,7 +11,7 @@ import {temporaryFolder} from '../../support/temporary.js'
 describe('local registry', () => {
   it('loses no entry of concurrent processes', async (t) => {
     const folder = await temporaryFolder(t)
-    const path = join(folder, 'local-registry.json')
+    const path = join(folder, 'cache', 'local-registry.json')
     const program = projectFile('dist/test/mesh/node/publish-many.js')
     const ids = Array.from({length: 20}, (_, i) => `p${String(i).padStart(2, '0')}`)
     // Five processes with four nodes each: with twenty processes, most time would be spent on starting them.
@@ -21,6 +21,6 @@ describe('local registry', () => {
       (await readLocalRegistry(path)).nodes.map(({id}) => id),
       ids.flatMap((id) => [`${id}-0`, `${id}-1`, `${id}-2`]),
     )
-    assert.deepEqual(await readdir(folder), ['local-registry.json'])
+    assert.deepEqual(await readdir(join(folder, 'cache')), ['local-registry.json'])
   })
 })
