@@ -32,7 +32,6 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
   'the effect of each setting, and the hint of each error': [
     'commands/orch-settings.test',
     'errors/hints.test',
-    'speech/constraint-settings.test',
     'speech/service/constraint-settings.test',
   ],
   'servers compared with their documents and with clients, route by route': [
