@@ -1,6 +1,8 @@
 /**
  * Installs the dependencies of a clone and builds it. Install scripts of packages are disabled. The only package that
  * needs its script is the SQLite driver for Node 20, which is compiled here on that version only.
+ *
+ * Arguments are scripts of the project that do not need the driver: they run while it is compiled.
  */
 import {execFile, spawn} from 'node:child_process'
 import {once} from 'node:events'
@@ -18,7 +20,7 @@ if (isNode20) checkCompiler()
 await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
 // The driver is compiled on one processor, and the build does not need it.
 compiled = isNode20 ? compileDriver() : undefined
-await npm(['run', 'build'])
+for (const script of ['build', ...process.argv.slice(2)]) await npm(['run', script])
 if (compiled?.exitCode === null) process.stdout.write('Waiting for the SQLite driver.\n')
 
 async function npm(args) {
