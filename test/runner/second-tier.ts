@@ -91,7 +91,7 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
     'speech/whisper/batches.test',
     'speech/whisper/decoder-logits.test',
     'speech/whisper/formats.test',
-    'speech/whisper/ggml-import.test',
+    'speech/whisper/ggml-vocabulary.test',
   ],
   'models compared with llama.cpp, in every schedule, and merged': [
     'llm/adapters/schedules.test',

@@ -1,33 +1,15 @@
 import assert from 'node:assert/strict'
-import {copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile} from 'node:fs/promises'
+import {readdir, readFile, rm, stat, truncate, writeFile} from 'node:fs/promises'
 import {basename, join} from 'node:path'
-import {before, describe, it, type TestContext} from 'node:test'
-import {openSpeechModel} from '../../../src/speech/engine/open-model.js'
-import {defaultTranscribeOptions, type SpeechModel} from '../../../src/speech/index.js'
+import {describe, it, type TestContext} from 'node:test'
+import type {SpeechModel} from '../../../src/speech/index.js'
 import {importGgml} from '../../../src/speech/whisper/ggml-import.js'
 import {tokenizerOfTokens} from '../../../src/speech/whisper/ggml-tokenizer.js'
 import {createTokenizer} from '../../../src/text/index.js'
-import {readSafetensorsHeader, readTensorFloat32} from '../../../src/weights/index.js'
-import {sharedData, skipWithout} from '../../support/project.js'
-import {readClip} from '../../support/sounds.js'
-import {suiteFolder, temporaryFolder} from '../../support/temporary.js'
-import {ggmlFile, ggmlFloats, ggmlTokens} from '../../support/whisper-files.js'
-import {microShape, randomWhisper, type WhisperShape, type WhisperWeights} from '../../support/whisper-weights.js'
-
-/** Bytes before the tokens: magic, eleven numbers, and the mel filters with their two sizes. */
-const bytesBeforeTokens = 4 * (12 + 2 + 80 * 201)
-
-/** A whisper.cpp file with tokens that need not be text. */
-function ggmlFileOfBytes(shape: WhisperShape, weights: WhisperWeights, tokens: readonly Uint8Array[]): Buffer {
-  const empty = ggmlFile(shape, weights, [], ggmlFloats)
-  const integer = (value: number) => Buffer.from(Int32Array.of(value).buffer)
-  return Buffer.concat([
-    empty.subarray(0, bytesBeforeTokens),
-    integer(tokens.length),
-    ...tokens.flatMap((token) => [integer(token.length), token]),
-    empty.subarray(bytesBeforeTokens + 4),
-  ])
-}
+import {temporaryFolder} from '../../support/temporary.js'
+import {ggmlFile, ggmlTokens} from '../../support/whisper-files.js'
+import {microShape, randomWhisper} from '../../support/whisper-weights.js'
+import {bytesBeforeTokens, ggmlFileOfBytes, openModel} from './support/ggml.js'
 
 /** As many different tokens: each byte, then pairs of bytes. */
 const pairsOfBytes = (count: number): Buffer[] =>
@@ -37,18 +19,6 @@ async function open(test: TestContext, file: Uint8Array): Promise<SpeechModel> {
   const folder = await temporaryFolder(test)
   await writeFile(join(folder, 'ggml.bin'), file)
   return openModel(test, join(folder, 'ggml.bin'), folder)
-}
-
-async function openModel(test: TestContext, path: string, folder: string): Promise<SpeechModel> {
-  const model = await openSpeechModel(path, {
-    name: 'tested',
-    threads: 1,
-    device: 'cpu',
-    precision: 'f32',
-    derivedFolder: join(folder, 'derived'),
-  })
-  test.after(() => model.release())
-  return model
 }
 
 async function tokenizerOf(test: TestContext, tokens: readonly Uint8Array[]) {
@@ -80,13 +50,6 @@ describe('the tokens of a whisper.cpp file', () => {
     assert.equal(tokenizer.decode([...Buffer.from('日本 👍')]), '日本 👍')
   })
 })
-
-const vocabulary = 'whisper-assets/multilingual.tiktoken'
-
-async function publishedTokens(): Promise<Buffer[]> {
-  const lines = (await readFile(sharedData(vocabulary) ?? '', 'utf8')).trim().split('\n')
-  return lines.map((line) => Buffer.from(line.split(' ')[0] as string, 'base64'))
-}
 
 describe('the languages of a whisper.cpp file', () => {
   /** By the size of the vocabulary, which alone counts: the file of the test has few of the tokens. */
@@ -144,65 +107,6 @@ describe('a whisper.cpp file that was opened before', () => {
     const [first, second] = await Promise.all(both)
     assert.equal(first, second)
     assert.deepEqual(await readdir(join(folder, 'derived')), [basename(first as string)])
-  })
-})
-
-describe('a whisper.cpp file of a Whisper with its real vocabulary', {
-  skip: skipWithout('whisper-reference/model.safetensors') || skipWithout(vocabulary),
-}, () => {
-  const folder = suiteFolder()
-  const reference = (name: string) => sharedData(`whisper-reference/${name}`) ?? ''
-  const file = join(folder, 'ggml.bin')
-  const hf = join(folder, 'hf')
-  before(async () => {
-    const config = JSON.parse(await readFile(reference('config.json'), 'utf8')) as Record<string, number>
-    const shape: WhisperShape = {
-      size: config.d_model!,
-      layers: config.encoder_layers!,
-      heads: config.encoder_attention_heads!,
-      vocabulary: config.vocab_size!,
-      bins: config.num_mel_bins!,
-      audio: config.max_source_positions!,
-      text: config.max_target_positions!,
-    }
-    await mkdir(hf)
-    await copyFile(reference('model.safetensors'), join(hf, 'model.safetensors'))
-    await writeFile(join(hf, 'config.json'), JSON.stringify({model_type: 'whisper', ...config}))
-    await copyFile(sharedData('whisper-assets/tokenizer.json') ?? '', join(hf, 'tokenizer.json'))
-    const weights = new Map<string, {shape: readonly number[]; data: Float32Array}>()
-    for (const entry of await readSafetensorsHeader(reference('model.safetensors')))
-      weights.set(entry.name, {shape: entry.shape, data: await readTensorFloat32(entry)})
-    await writeFile(file, ggmlFileOfBytes(shape, weights, await publishedTokens()))
-  })
-
-  it("has the tokens of Whisper's own tokenizer", async () => {
-    const folders = [hf, await importGgml(file, join(folder, 'derived'))]
-    const [published, tokenizer] = await Promise.all(
-      folders.map(async (each) =>
-        createTokenizer(JSON.parse(await readFile(join(each, 'tokenizer.json'), 'utf8')), {}, 'tokenizer.json'),
-      ),
-    )
-    for (const text of [
-      ' Grüße aus Köln 👍🏽',
-      '日本語のテキスト',
-      ' ComfyUI 1,000.50',
-      "    if\n\n\tdon't",
-      'Привет, мир',
-    ])
-      assert.deepEqual(tokenizer?.encode(text, {special: false}), published?.encode(text, {special: false}), text)
-  })
-
-  it('gives the same text as its safetensors', async (test) => {
-    const sound = await readClip(sharedData('clips/jfk.wav') ?? '')
-    const options = {...defaultTranscribeOptions, language: 'en', maxTokens: 12, temperatures: [0]}
-    const results = []
-    for (const path of [hf, file]) {
-      const model = await openModel(test, path, folder)
-      const {segments} = await model.recognise(sound, options)
-      results.push(segments.map((segment) => [segment.tokens, segment.text, segment.avgLogprob.toFixed(4)]))
-    }
-    assert.ok(results[0]!.length > 0)
-    assert.deepEqual(results[1], results[0])
   })
 })
 
