@@ -89,8 +89,8 @@ export const secondTier: Readonly<Record<string, readonly string[]>> = {
   ],
   'speech networks of other sizes and formats': [
     'speech/whisper/batches.test',
+    'speech/whisper/clips-in-formats.test',
     'speech/whisper/decoder-logits.test',
-    'speech/whisper/formats.test',
     'speech/whisper/ggml-vocabulary.test',
   ],
   'models compared with llama.cpp, in every schedule, and merged': [

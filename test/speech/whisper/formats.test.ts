@@ -5,23 +5,19 @@ import {before, describe, it} from 'node:test'
 import type {SvcError} from '../../../src/errors/index.js'
 import {openSpeechModel} from '../../../src/speech/engine/open-model.js'
 import {defaultTranscribeOptions, type WindowResult} from '../../../src/speech/index.js'
-import {microClips, microData} from '../../support/micro-whisper.js'
 import {once} from '../../support/once.js'
-import {sharedData, skipWithout} from '../../support/project.js'
 import {randomFloats} from '../../support/random-floats.js'
 import {lfsPointer} from '../../support/safetensors-file.js'
-import {readClip} from '../../support/sounds.js'
 import {suiteFolder, temporaryFolder} from '../../support/temporary.js'
 import {
   ggmlFile,
   ggmlFloats,
   ggmlHalves,
   ggmlTokens,
-  readWeights,
   writeWhisperExport,
   writeWhisperFolder,
 } from '../../support/whisper-files.js'
-import {microShape, randomWhisper, type WhisperShape, type WhisperWeights} from '../../support/whisper-weights.js'
+import {microShape, randomWhisper, type WhisperWeights} from '../../support/whisper-weights.js'
 
 const sound = randomFloats(7)(24_000).map((x) => 0.1 * x)
 
@@ -241,44 +237,4 @@ describe('an ONNX export', () => {
     await writeFile(join(path, 'onnx/encoder_model.onnx'), 'no graph')
     await assert.rejects(recognise(path, folder), {code: 'model_file_invalid'})
   })
-})
-
-describe('the micro-Whisper', {skip: skipWithout(microData)}, () => {
-  const shape: WhisperShape = {...microShape, size: 64}
-  const read = () => readWeights(sharedData(microData) ?? '')
-
-  const kinds: Record<string, (folder: string, weights: WhisperWeights) => Promise<string>> = {
-    'as a whisper.cpp file': async (folder, weights) => {
-      const file = join(folder, 'ggml-micro.bin')
-      await writeFile(file, ggmlFile(shape, weights, ggmlTokens, ggmlHalves))
-      return file
-    },
-    'as an ONNX export': async (folder, weights) => {
-      await writeWhisperExport(join(folder, 'export'), shape, weights, {layout: 'merged', attentions: true})
-      return join(folder, 'export')
-    },
-    'in 16-bit floats': async (folder, weights) => {
-      await writeWhisperFolder(join(folder, 'half'), shape, weights, 'F16')
-      return join(folder, 'half')
-    },
-    'in bfloat16': async (folder, weights) => {
-      await writeWhisperFolder(join(folder, 'brain'), shape, weights, 'BF16')
-      return join(folder, 'brain')
-    },
-  }
-  for (const [kind, write] of Object.entries(kinds))
-    it(`${kind} recognises all of its clips`, async (test) => {
-      const folder = await temporaryFolder(test)
-      const path = await write(folder, await read())
-      await withModel(path, folder, async (model) => {
-        for (const clip of await microClips()) {
-          const {segments} = await model.recognise(await readClip(clip.path), defaultTranscribeOptions)
-          assert.deepEqual(
-            segments.map(({text}) => text.trim()),
-            clip.words,
-            clip.path,
-          )
-        }
-      })
-    })
 })

@@ -1,4 +1,4 @@
-/** Files of whisper.cpp with any tokens, and the models that are opened from them. */
+/** Files of whisper.cpp with any tokens, and models that are opened for a test. */
 import {join} from 'node:path'
 import type {TestContext} from 'node:test'
 import {openSpeechModel} from '../../../../src/speech/engine/open-model.js'
