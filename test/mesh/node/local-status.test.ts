@@ -27,9 +27,16 @@ describe('svc_mesh_local_status', () => {
     const {mesh_env: mesh, registry_path: path, registry: found} = (JSON.parse(stdout) as Told).data ?? {}
     assert.deepEqual([path, found?.nodes.map(({id}) => id)], [registry, ['rig1']])
     assert.deepEqual([mesh?.enabled, mesh?.labels, mesh?.node_id], [false, ['pool=a'], null])
-    const security = mesh?.security as Record<string, unknown>
-    const set = ['token_set', 'jwt_secret_set', 'bootstrap_token_set'].map((name) => security[name])
-    assert.deepEqual(set, [true, true, false])
+    assert.deepEqual(mesh?.security, {
+      token_set: true,
+      worker_token_set: true,
+      submitter_token_set: true,
+      admin_token_set: true,
+      jwt_secret_set: true,
+      bootstrap_token_set: false,
+      mesh_auth_mode: 'role_mix',
+      scope_set: false,
+    })
   })
 
   it('is also a method of the daemon', async (t) => {
