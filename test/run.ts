@@ -50,8 +50,15 @@ const recorded: Readonly<Record<string, number>> = JSON.parse(readFileSync(durat
 const expected = (title: string) => recorded[title] ?? Number.POSITIVE_INFINITY
 const suffix = options.slow ? '.slow' : '.test'
 const isLeftOut = new Set(options.all || words.length > 0 ? [] : Object.values(secondTier).flat())
-const selected = readdirSync(folder, {recursive: true, encoding: 'utf8'})
-  .map((file) => file.replaceAll('\\', '/').replace(/\.js$/, ''))
+const compiled = readdirSync(folder, {recursive: true, encoding: 'utf8'}).map((file) =>
+  file.replaceAll('\\', '/').replace(/\.js$/, ''),
+)
+const unknown = Object.values(secondTier)
+  .flat()
+  .filter((title) => !compiled.includes(title))
+if (unknown.length > 0)
+  refuse(`Remove from test/runner/second-tier.ts, because there is no such file: ${unknown.join(', ')}`)
+const selected = compiled
   .filter((title) => title.endsWith(suffix) && (words.length === 0 || words.some((word) => title.includes(word))))
   .filter((title) => !isLeftOut.has(title))
   .sort((a, b) => expected(b) - expected(a) || (a < b ? -1 : 1))
