@@ -792,7 +792,7 @@ export const specification: Readonly<Record<(typeof sections)[number], readonly 
     [
       'responses may have deadline_diagnostics',
       'speech/session/session: reports the time of each limit',
-      'commands/listen: reports an utterance that missed its deadline, and exits with status 1',
+      'commands/listen: reports an utterance that missed its deadline even with --quiet, and exits with status 1',
     ],
     [
       'responses have runtime_config when debugging',

@@ -1,6 +1,5 @@
 import {createRequire} from 'node:module'
 import type {DestinationStream, Logger as PinoLogger} from 'pino'
-import {SvcError} from '../errors/index.js'
 import {parseLogFilter} from './filter.js'
 import {redact, registerSecret} from './redact.js'
 import {asTextLine} from './text.js'
@@ -83,11 +82,14 @@ function openStandardError(destination: typeof import('pino').destination): Dest
   return stream
 }
 
-/** What explains an error of the catalogue, unless it is a fault of this program: a stack would only hide it. */
+/**
+ * What explains an error of the catalogue, unless it is a fault of this program: a stack would only hide it. The catalogue is
+ * no lower module, so its errors are known by their name.
+ */
 function ofKnownError(error: unknown): object | undefined {
-  if (!(error instanceof SvcError) || error.status >= 500) return undefined
-  const {code, message, hint} = error
-  return {code, message, hint}
+  if (!(error instanceof Error) || error.name !== 'SvcError') return undefined
+  const {code, message, hint, status} = error as Error & {code: string; hint: string; status: number}
+  return status >= 500 ? undefined : {code, message, hint}
 }
 
 function openWriter(format: LogOptions['format'], given: DestinationStream | undefined): PinoLogger {

@@ -8,6 +8,7 @@ const sources = projectFile('dist/src/')
 
 /** The file in the bundle of the program of a thread, which users run; without one, the program itself. */
 export function bundledProgram(program: string | URL): string | URL {
+  if (program instanceof URL && program.protocol !== 'file:') return program
   const path = program instanceof URL ? fileURLToPath(program) : program
   if (!path.startsWith(sources)) return program
   const name = path.slice(sources.length).replaceAll('\\', '/').replaceAll('/', '-')
