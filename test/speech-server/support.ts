@@ -227,12 +227,16 @@ export class Live {
   /** Resolves with the response to a refused upgrade. */
   readonly refusal: Promise<{status: number; connection: string | undefined; body: string}>
   pings = 0
-  #waiting: {type: string; resolve: (event: SpeechEventV1) => void}[] = []
+  #waiting: {type: string; resolve: (event: SpeechEventV1) => void; reject: (error: Error) => void}[] = []
 
   constructor(socket: WebSocket) {
     this.socket = socket
     this.closed = new Promise((resolve) => {
-      socket.once('close', (code, reason) => resolve({code, reason: reason.toString()}))
+      socket.once('close', (code, reason) => {
+        resolve({code, reason: reason.toString()})
+        for (const {type, reject} of this.#waiting.splice(0))
+          reject(new Error(`It was closed with ${code} before ${type}.`))
+      })
     })
     this.refusal = new Promise((resolve, reject) => {
       socket.once('unexpected-response', (_request, response) => {
@@ -257,10 +261,10 @@ export class Live {
     return this.refusal.then(({status}) => status)
   }
 
-  /** Resolves with the next event of a type. */
+  /** Resolves with the next event of a type. Fails if the connection is closed before. */
   next<T extends SpeechEventV1['type']>(type: T): Promise<Extract<SpeechEventV1, {type: T}>> {
-    return new Promise((resolve) => {
-      this.#waiting.push({type, resolve: resolve as (event: SpeechEventV1) => void})
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({type, resolve: resolve as (event: SpeechEventV1) => void, reject})
     })
   }
 
