@@ -25,6 +25,11 @@ async function speak({socket}: Live, audio: Buffer, {realtime = false, bytes = 3
   }
 }
 
+/** Settings that limit the audio of an utterance, but not the time to recognise it, which the same setting limits by default. */
+const longestUtterance = (maxDurationMs: number) => ({
+  session: {...defaultSettings.session, captureTimeoutMs: 0, maxDurationMs, inferenceDeadlineMs: 600_000},
+})
+
 describe('a live connection', () => {
   it('sends ready, growing partials, and one final that equals the offline transcript', async () => {
     const live = client.live()
@@ -184,7 +189,7 @@ describe('a live connection', () => {
   })
 
   it('ends an utterance at its maximum duration as if it was committed', async () => {
-    await withSettings({session: {...defaultSettings.session, captureTimeoutMs: 0, maxDurationMs: 1500}}, async () => {
+    await withSettings(longestUtterance(1500), async () => {
       const live = client.live()
       await live.next('ready')
       await speak(live, sound)
@@ -265,7 +270,7 @@ describe('a continuous connection', () => {
   })
 
   it('counts limits per utterance', async () => {
-    await withSettings({session: {...defaultSettings.session, captureTimeoutMs: 0, maxDurationMs: 3000}}, async () => {
+    await withSettings(longestUtterance(3000), async () => {
       const live = client.live('?continuous=1')
       await live.next('ready')
       for (let i = 0; i < 3; i++) await speak(live, Buffer.concat([sound, silence(1)]))
