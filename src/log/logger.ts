@@ -83,8 +83,8 @@ function openStandardError(destination: typeof import('pino').destination): Dest
 }
 
 /**
- * What explains an error of the catalogue, unless it is a fault of this program: a stack would only hide it. The catalogue is
- * no lower module, so its errors are known by their name.
+ * What explains an error of the catalogue, unless it is a fault of this program: a stack would only hide it. This module must
+ * not import the catalogue, so it recognises such errors by their name.
  */
 function ofKnownError(error: unknown): object | undefined {
   if (!(error instanceof Error) || error.name !== 'SvcError') return undefined

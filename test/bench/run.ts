@@ -103,6 +103,8 @@ const {values: options, positionals} = parseArgs({options: {rounds: {type: 'stri
 const [first, folder, step] = positionals
 const earlier = first === 'startup' && benchmarks[folder ?? ''] === undefined ? folder : undefined
 const count = options.rounds === undefined ? undefined : Number(options.rounds)
+if (count !== undefined && (first !== 'startup' || !Number.isInteger(count) || count < 1))
+  throw new Error('--rounds is an option of startup. Use a whole number from 1: startup --rounds 5.')
 if (earlier !== undefined || count !== undefined) benchmarks.startup = () => measureStartup(signal, {earlier, count})
 
 /** Needs a folder of data: `npm run bench -- maskbench DIR`, or `DIR STEP` for every n-th schema. */
