@@ -278,7 +278,7 @@ describe('a delegated task falls back to the local queue', () => {
   })
 
   it('if the control plane is unreachable for longer than the lease', async (t) => {
-    const world = await RemoteWorld.open(t, '', {leaseMs: 2000})
+    const world = await RemoteWorld.open(t, '', {leaseMs: 6000})
     await world.start()
     submitTask(world.orchestrator, builder)
     const claimed = await world.claim()
@@ -294,7 +294,7 @@ describe('a delegated task falls back to the local queue', () => {
   })
 
   it('if its lease is revoked, and a late result is ignored', async (t) => {
-    const world = await RemoteWorld.open(t, '', {leaseMs: 1500})
+    const world = await RemoteWorld.open(t, '', {leaseMs: 6000})
     await world.start()
     submitTask(world.orchestrator, builder)
     const claimed = await world.claim()
@@ -317,7 +317,7 @@ describe('a delegated task falls back to the local queue', () => {
 
   it('if its lease is revoked while the envelope is being sent, and no other envelope is sent', async (t) => {
     // Long enough that it does not expire on a busy machine before the test revokes it.
-    const world = await RemoteWorld.open(t, '', {leaseMs: 3000})
+    const world = await RemoteWorld.open(t, '', {leaseMs: 9000})
     const refuse = async (): Promise<Fate> => {
       delete world.proxy.decide
       const [lease] = await world.leases()
@@ -335,7 +335,7 @@ describe('a delegated task falls back to the local queue', () => {
 
   it('if its lease is lost while its files are being sent', async (t) => {
     // Long enough that it does not expire on a busy machine before the test revokes it.
-    const world = await RemoteWorld.open(t, '', {leaseMs: 6000})
+    const world = await RemoteWorld.open(t, '', {leaseMs: 9000})
     await writeFile(join(world.orchestrator.root, 'in.txt'), 'input')
     let held: Promise<Fate> | undefined
     const hold = async (): Promise<Fate> => {

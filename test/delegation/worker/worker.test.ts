@@ -11,7 +11,7 @@ import {until} from '../../support/until.js'
 import {endless, exec, sha256, startDelegation, startWorker, workerOptions} from './support/delegation.js'
 
 /** Short leases, so that heartbeats are frequent, but long enough for a slow machine. */
-const shortLeases = {limits: {leaseMs: 6000}, safetyMs: 100}
+const shortLeases = {limits: {leaseMs: 20_000}, safetyMs: 100}
 
 const pidIn = async (marker: string) => Number(await readFile(marker, 'utf8'))
 
