@@ -190,10 +190,10 @@ describe('answers', () => {
     {
       name: 'the search is tuned with',
       asked: questions,
-      wanted: {page: 0.95, right: 0.82, wrong: 0.02, refused: 0.925},
+      wanted: {page: 0.96, right: 0.82, wrong: 0.02, refused: 0.9},
     },
     {name: 'were held out', asked: heldOut, wanted: {page: 0.93, right: 0.82, wrong: 0.03, refused: 0.93}},
-    {name: 'are fresh', asked: fresh, wanted: {page: 0.86, right: 0.7, wrong: 0.03, refused: 0.8}},
+    {name: 'are fresh', asked: fresh, wanted: {page: 0.88, right: 0.72, wrong: 0.03, refused: 0.8}},
   ]
   for (const {name, asked, wanted} of sets)
     it(`are right for as many of the questions that ${name} as the documentation says`, async () => {
