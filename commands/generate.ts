@@ -27,7 +27,7 @@ export default class Generate extends LanguageModelCommand<typeof Generate> {
     `The model directory contains config.json, tokenizer.json and safetensors shards, as produced by training or downloaded
 from Hugging Face. A GGUF file is a model by itself. No export or conversion is needed. The text is printed as it is generated. Without --model, the only
 model in models/, runs/ and the local Hugging Face cache is used; if there is none, the included guide.
-The guide is a small example: it knows 60 facts about svc, and answers all else wrongly. For help, use svc ask.
+The guide is a small example: it knows 60 facts about svc. For help, use svc ask.
 
 If the model has a chat template, the prompt is formatted as a user message; --raw skips the template. The prompt is
 required unless --raw is used. With --raw and no prompt, generation starts from the beginning-of-text token.

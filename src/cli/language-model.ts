@@ -7,7 +7,7 @@ import {packageRoot} from '../files/index.js'
 export const guideFolder = join(packageRoot, 'examples', 'runs', 'guide')
 
 const guideNotice =
-  'notice: Using the included guide model, which knows 60 facts about svc and answers all else wrongly; for help, run `svc ask QUESTION`. --model or engine.model in Svc.toml selects another one.'
+  'notice: Using the included guide model, which knows only 60 facts about svc; for help, run `svc ask QUESTION`. --model or engine.model in Svc.toml selects another one.'
 
 /**
  * The language model of a command: the configured one, else the only one on this machine, else the guide.

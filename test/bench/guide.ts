@@ -4,11 +4,13 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {round} from '../../src/bench/measure.js'
 import {readJsonObject} from '../../src/weights/index.js'
-import {askAll, fiveGrams, guideRun, heldOutQuestions, linkBase, trainingText} from '../support/guide.js'
+import {fresh, heldOut, questions as tuned} from '../help/evaluate.js'
+import {askAll, fiveGrams, guideRun, heldOutQuestions, judgeGuide, linkBase, trainingText} from '../support/guide.js'
 
 /**
  * Share of held-out questions for which the answer of the guide contains the key fact, with and without its adapter.
- * Also the number of 5-grams that these questions share with the training text.
+ * How often it is right, says that it does not know, and is wrong, for the questions of `bench -- ask`. Also the number of
+ * 5-grams that the held-out questions share with the training text.
  */
 export async function guide() {
   const questions = await heldOutQuestions()
@@ -25,6 +27,11 @@ export async function guide() {
       answered_with_adapter: round(adapted.share, 3),
       answered_without_adapter: round(without, 3),
       missed: adapted.missed,
+      about_svc_and_else: {
+        tuned: await judgeGuide(tuned),
+        held_out: await judgeGuide(heldOut),
+        fresh: await judgeGuide(fresh),
+      },
       shared_five_grams: questions.flatMap(({question}) => fiveGrams(question)).filter((gram) => learnt.has(gram))
         .length,
       text_is_that_of_the_training: createHash('sha256').update(text).digest('hex') === trained,

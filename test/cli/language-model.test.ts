@@ -33,7 +33,7 @@ describe('the model of svc generate and svc serve without --model', () => {
     assert.equal(JSON.parse(stdout).model, 'guide')
     assert.match(
       stderr,
-      /^notice: Using the included guide model, which knows 60 facts about svc and answers all else wrongly; for help, run `svc ask QUESTION`\. /,
+      /^notice: Using the included guide model, which knows only 60 facts about svc; for help, run `svc ask QUESTION`\. /,
     )
   })
 

@@ -5,7 +5,8 @@ import {join} from 'node:path'
 import {describe, it} from 'node:test'
 import {assertContract} from '../../src/contracts/index.js'
 import {readJsonObject} from '../../src/weights/index.js'
-import {fiveGrams, guideRun, heldOutQuestions, trainingText} from '../support/guide.js'
+import {fresh, heldOut} from '../help/evaluate.js'
+import {fiveGrams, guideRun, heldOutQuestions, judgeGuide, trainingText} from '../support/guide.js'
 import {skipWithoutProgram} from '../support/programs.js'
 import {testAnswers, testMerged} from './guide-answers.js'
 
@@ -33,6 +34,13 @@ describe('the guide', async () => {
 
   it('gives the same answers when its adapter is merged', async (test) => {
     await testMerged(test, someQuestions)
+  })
+
+  it('says that it does not know what its facts do not answer', async () => {
+    const asked = [...heldOut, ...fresh].filter((_, i) => i % 2 === 0)
+    const {own, wrong, foreign, refused} = await judgeGuide(asked)
+    assert.ok(own >= 40 && wrong / own <= 0.15, `${wrong} of ${own} answers are wrong`)
+    assert.ok(foreign >= 12 && refused / foreign >= 0.9, `${refused} of ${foreign} are refused`)
   })
 
   it('was trained on text that shares no 5-gram with the held-out questions', {

@@ -4,6 +4,7 @@ import {execa} from 'execa'
 import {parse} from 'smol-toml'
 import {startEngine} from '../../src/llm/index.js'
 import {defaultSampling} from '../../src/sampling/index.js'
+import type {Question} from '../help/evaluate.js'
 import {projectFile} from './project.js'
 
 /** The run directory of the guide, and its training recipe. */
@@ -43,10 +44,23 @@ export interface Asked {
 
 /** Asks a model all questions with greedy decoding. */
 export async function askAll(model: string, questions: readonly HeldOut[]): Promise<Asked> {
+  const answers = await answersOf(
+    model,
+    questions.map(({question}) => question),
+  )
+  const missed = questions.flatMap(({id, question, key}, i) => {
+    const answer = answers[i] ?? ''
+    return answer.includes(key) ? [] : [{id, question, answer}]
+  })
+  return {share: 1 - missed.length / questions.length, missed}
+}
+
+/** The most likely answers of a model to questions. */
+export async function answersOf(model: string, questions: readonly string[]): Promise<string[]> {
   const engine = await startEngine(model, {threads: 1, numCtx: 0})
   try {
-    const missed = await Promise.all(
-      questions.map(async ({id, question, key}) => {
+    return await Promise.all(
+      questions.map(async (question) => {
         let answer = ''
         const prompt = {
           kind: 'chat',
@@ -56,13 +70,39 @@ export async function askAll(model: string, questions: readonly HeldOut[]): Prom
         const sampling = {...defaultSampling, temperature: 0}
         for await (const event of engine.generate({prompt, maxTokens: 80, stop: [], sampling}))
           if (event.type === 'text') answer += event.text
-        return answer.includes(key) ? [] : [{id, question, answer}]
+        return answer
       }),
     )
-    return {share: 1 - missed.flat().length / questions.length, missed: missed.flat()}
   } finally {
     await engine.close()
   }
+}
+
+/** Whether an answer of the guide says that it does not know. */
+export const saysItDoesNotKnow = (answer: string): boolean => /^I (do not know|only know svc)/.test(answer)
+
+/** How often the guide is right, says that it does not know, and is wrong: about svc, and about something else. */
+export async function judgeGuide(asked: readonly Question[]) {
+  const answers = await answersOf(
+    guideRun,
+    asked.map(({question}) => question),
+  )
+  const counts = {own: 0, right: 0, notKnown: 0, wrong: 0, foreign: 0, refused: 0}
+  asked.forEach(({from, must, mustNot}, i) => {
+    const answer = (answers[i] ?? '').toLowerCase()
+    const isNotKnown = saysItDoesNotKnow(answers[i] ?? '')
+    const has = (word: string) => answer.includes(word.toLowerCase())
+    if (from === 'foreign') {
+      counts.foreign++
+      if (isNotKnown) counts.refused++
+      return
+    }
+    counts.own++
+    if (must.every(has) && !mustNot.some(has)) counts.right++
+    else if (isNotKnown) counts.notKnown++
+    else counts.wrong++
+  })
+  return counts
 }
 
 /** The training text of the guide, generated again by its recipe. */

@@ -11,6 +11,12 @@ from .tokenizer import END, TURN_END, TURN_START, BytePairs
 
 BASE_NAME = "svc-guide-base"
 ADAPTER = "candle_qlora_adapter.safetensors"
+# The modules that an adapter changes, by their names in it.
+TARGETS = {
+    f"l{i}.{short}": f"model.layers.{i}.{module}"
+    for i in range(shape.LAYERS)
+    for short, module in PROJECTIONS.items()
+}
 CHATML = (
     "{% for message in messages %}{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
@@ -55,17 +61,22 @@ def round_base(network: Llama) -> None:
             parameter.copy_(parameter.bfloat16().float())
 
 
+def read(folder: Path, network: Llama) -> None:
+    """Takes over the base model and the adapter of a run directory."""
+    weights = read_safetensors(folder / "model.safetensors")
+    network.adapt()
+    for logical, value in read_safetensors(folder / ADAPTER).items():
+        target, half = logical.rsplit(".", 1)
+        weights[f"{TARGETS[target]}.{half}"] = value
+    network.load_state_dict(weights)
+
+
 def write_adapter(folder: Path, network: Llama, vocabulary: int) -> None:
     """The adapter's weights, and the manifest that says which weights of the base they change."""
-    targets = {
-        f"l{i}.{short}": f"model.layers.{i}.{module}"
-        for i in range(shape.LAYERS)
-        for short, module in PROJECTIONS.items()
-    }
     weights = network.state_dict()
     halves = {
         f"{logical}.{half}": weights[f"{module}.{half}"]
-        for logical, module in targets.items()
+        for logical, module in TARGETS.items()
         for half in ("lora_a", "lora_b")
     }
     write_safetensors(folder / ADAPTER, halves, "F32")
@@ -74,8 +85,8 @@ def write_adapter(folder: Path, network: Llama, vocabulary: int) -> None:
         "version": 3,
         "adapter_method": "lora",
         "quant": {"base_quant": "none", "double_quant": False},
-        "base_key_map": {logical: f"{module}.weight" for logical, module in targets.items()},
-        "layer_order": list(targets),
+        "base_key_map": {logical: f"{module}.weight" for logical, module in TARGETS.items()},
+        "layer_order": list(TARGETS),
         "vocab": vocabulary,
         "d_model": shape.HIDDEN,
         "rank": RANK,
@@ -120,3 +131,14 @@ def write_safetensors(file: Path, tensors: dict[str, torch.Tensor], dtype: str) 
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     file.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(data))
+
+
+def read_safetensors(file: Path) -> dict[str, torch.Tensor]:
+    data = file.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    tensors = {}
+    for name, tensor in json.loads(data[8:start]).items():
+        begin, end = (start + offset for offset in tensor["data_offsets"])
+        dtype = torch.bfloat16 if tensor["dtype"] == "BF16" else torch.float32
+        tensors[name] = torch.frombuffer(bytearray(data[begin:end]), dtype=dtype).view(tensor["shape"]).float()
+    return tensors

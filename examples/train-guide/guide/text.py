@@ -17,7 +17,11 @@ LEADS = [lead.strip() for lead in re.findall(r"[^.:,\n]+[.:,]", LEADS)]
 TAILS = [tail.replace("_", " ") for tail in TAILS.split()]
 
 ASKED_PER_FACT = 400
+ASKED_PER_UNKNOWN = 3
 ECHOES = 700
+
+DO_NOT_KNOW = "I do not know that. Run svc ask with your question: it searches the guides."
+FRAMES = ["", "", "how do i", "how can i", "how to", "can i", "is there a way to", "what about", "i need", "i want", "explain"]
 
 
 def facts() -> list[dict]:
@@ -65,6 +69,29 @@ def questions(seed: int) -> list[tuple[str, str]]:
         pairs += [(text, fact["answer"]) for text in sorted(made)]
     rng.shuffle(pairs)
     return pairs
+
+
+def unknown(seed: int) -> list[tuple[str, str]]:
+    """Pairs of a question that no fact answers, as people might type it, and the reply that says so."""
+    rng = random.Random(seed)
+    lines = (HERE / "unknown.txt").read_text(encoding="utf-8").splitlines()
+    made: set[str] = set()
+    for line in lines[1:]:
+        texts = expanded(line)
+        # A phrase that is no question yet becomes one.
+        frames = FRAMES if len(texts) == 1 else [""]
+        for _ in range(ASKED_PER_UNKNOWN * min(len(texts), 20)):
+            text = typed(f"{rng.choice(frames)} {rng.choice(texts)}".strip(), rng)
+            if is_allowed(text):
+                made.add(text)
+    pairs = [(text, DO_NOT_KNOW) for text in sorted(made)]
+    rng.shuffle(pairs)
+    return pairs
+
+
+def mixed(pairs: list[tuple[str, str]], seed: int) -> list[tuple[str, str]]:
+    """All questions that no fact answers, and every fourth of those that one answers."""
+    return [*unknown(seed), *pairs[::4]]
 
 
 def typed(question: str, rng: random.Random) -> str:
@@ -115,4 +142,4 @@ def as_line(text: str | tuple[str, str]) -> str:
 
 def training_text(seed: int) -> str:
     """All of it as one text, to be looked at and searched in."""
-    return "\n".join(as_line(text) for text in [*documents(seed), *questions(seed)]) + "\n"
+    return "\n".join(as_line(text) for text in [*documents(seed), *questions(seed), *unknown(seed)]) + "\n"

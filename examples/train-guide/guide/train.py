@@ -46,7 +46,9 @@ def _document(text: str | tuple[str, str], tokenizer: BytePairs) -> list[int]:
     return asked + reply
 
 
-def train_adapter(model: Llama, pairs: list[tuple[str, str]], tokenizer: BytePairs, epochs: int, seed: int) -> float:
+def train_adapter(
+    model: Llama, pairs: list[tuple[str, str]], tokenizer: BytePairs, epochs: int, seed: int, peak: float = 3e-3
+) -> float:
     """Learns the replies only; questions are read, not learnt. Returns the mean loss of the last epoch."""
     rng = random.Random(seed)
     talks = [chat(tokenizer, question, answer) for question, answer in pairs]
@@ -64,7 +66,7 @@ def train_adapter(model: Llama, pairs: list[tuple[str, str]], tokenizer: BytePai
                 targets[i, len(asked) - 1 : end - 1] = torch.tensor(reply)
             yield tokens, targets
 
-    return _learn("adapter", model, batches, epochs, peak=3e-3)
+    return _learn("adapter", model, batches, epochs, peak)
 
 
 def _learn(name: str, model: Llama, batches, epochs: int, peak: float) -> float:
