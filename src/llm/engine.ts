@@ -49,8 +49,7 @@ export interface Engine {
  * @throws what `loadLanguageModel` throws; the reason of the signal
  */
 export async function startEngine(model: string, options: EngineOptions): Promise<Engine> {
-  // The threads report what is wrong with the model.
-  const release = await holdModel(model, options).catch(() => () => undefined)
+  const release = await holdModel(model, options)
   try {
     return await startThreads(model, options, release)
   } catch (error) {
