@@ -12,7 +12,7 @@ downloaded, such as a whisper.cpp model. A short name such as base.en means open
 
 Files are stored in the Hugging Face cache (HF_HOME), which is shared with other tools. Existing files are not downloaded again,
 interrupted downloads resume, and checksums are verified. The access token is read from HF_TOKEN, and HF_ENDPOINT selects a
-mirror. Only svc run also downloads language models.`
+mirror. Only svc run and a server with --manage-models also download language models.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> Qwen/Qwen2.5-0.5B-Instruct',
     '<%= config.bin %> <%= command.id %> tiny.en',
