@@ -56,7 +56,7 @@ export async function askAll(model: string, questions: readonly HeldOut[]): Prom
 }
 
 /** The most likely answers of a model to questions. */
-export async function answersOf(model: string, questions: readonly string[]): Promise<string[]> {
+async function answersOf(model: string, questions: readonly string[]): Promise<string[]> {
   const engine = await startEngine(model, {threads: 1, numCtx: 0})
   try {
     return await Promise.all(
@@ -79,7 +79,7 @@ export async function answersOf(model: string, questions: readonly string[]): Pr
 }
 
 /** Whether an answer of the guide says that it does not know. */
-export const saysItDoesNotKnow = (answer: string): boolean => /^I (do not know|only know svc)/.test(answer)
+const saysItDoesNotKnow = (answer: string): boolean => /^I (do not know|only know svc)/.test(answer)
 
 /** How often the guide is right, says that it does not know, and is wrong: about svc, and about something else. */
 export async function judgeGuide(asked: readonly Question[]) {
