@@ -103,7 +103,7 @@ export class ModelHost implements Resident, ModelService {
     room: MemoryRoom,
     signal: AbortSignal,
   ): Promise<ModelHost> {
-    const release = await holdModel(path, options).catch(() => () => undefined)
+    const release = await holdModel(path, options)
     const engine = await startEngine(path, {...engineOptions(options), signal}).catch((error: unknown) => {
       release()
       throw error
